@@ -226,7 +226,9 @@ pub(super) async fn carry_out(
         // wants a catalog.
         let seen = if last && !is_to_ask && !shared.options.fail_fast {
             let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
-            beside_the_next(closing, patience, (shared, slot)).await
+            let seen = beside_the_next(closing, patience, (shared, slot)).await;
+            slot.give_back();
+            seen
         } else {
             closing.await
         };

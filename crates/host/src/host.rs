@@ -83,7 +83,7 @@ impl Host {
             return Ok(Server { connection, peer });
         }
         let spec = process_spec(command, &self.environment);
-        let started = Process::start(&spec, start.clock).await;
+        let started = Process::start(spec, start.clock).await;
         let (process, connection) = started.map_err(|failure| not_started(&failure))?;
         let peer = Peer::Process(process);
         Ok(Server { connection, peer })

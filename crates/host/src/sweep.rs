@@ -82,7 +82,7 @@ mod tests {
             search_path: env::var_os("PATH").unwrap_or_default(),
             ..ProcessSpec::default()
         };
-        Process::start(&spec, JobClock::start()).await.unwrap()
+        Process::start(spec, JobClock::start()).await.unwrap()
     }
 
     async fn number(link: &mut Connection) -> Pid {

@@ -27,7 +27,7 @@ use rustix::process::{
 };
 use tokio::{
     net::unix::pipe,
-    task::{self, JoinHandle},
+    task::JoinHandle,
     time::{sleep, timeout},
 };
 
@@ -194,19 +194,18 @@ enum Lived {
 impl Process {
     /// Starts the process in a group of its own, and a link over its stdin and stdout.
     pub async fn start(
-        spec: &ProcessSpec,
+        spec: ProcessSpec,
         clock: JobClock,
     ) -> Result<(Self, Connection), StartFailure> {
-        let path = program::named(spec)?;
+        let path = program::named(&spec)?;
         let marker = next_marker();
-        let start = Arc::new(Start {
-            spec: spec.clone(),
-            path,
-            marker,
-        });
+        let start = Start { spec, path, marker };
+        let spec = &start.spec;
         let mut tries = 0;
         let child = loop {
-            match load(&start).await {
+            // Stands still until the system has loaded the program: a fraction of a millisecond, in which a thread of its
+            // own would not have begun.
+            match family::start(&start) {
                 Ok(child) => break child,
                 Err(error)
                     if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
@@ -218,7 +217,7 @@ impl Process {
             }
         };
         let runs = client::runs(spec);
-        let marker = start.marker.clone();
+        let Start { spec, marker, .. } = start;
         Self::take_over(child, (marker, runs), clock)
             .map_err(|error| StartFailure::refused(&spec.program, &error))
     }
@@ -230,7 +229,7 @@ impl Process {
         clock: JobClock,
     ) -> io::Result<(Self, Connection)> {
         let Newborn { child, unattended } = child;
-        let watch = Arc::new(Watch::new(child.pid));
+        let watch = Arc::new(Watch::new(child.pid)?);
         let stderr = Arc::new(Stderr::new(pipe::Receiver::from_owned_fd(child.stderr)?));
         let (watched, drained) = (Arc::clone(&watch), Arc::clone(&stderr));
         let connection = Connection::stdio(StdioParts {
@@ -400,14 +399,6 @@ impl Drop for Process {
         }
         self.drain.abort();
     }
-}
-
-/// Starts a program on a thread of its own, because that one stands still until the program is loaded. Cancelled, it leaves
-/// nothing: a child that comes when nobody waits for it is ended at once.
-async fn load(start: &Arc<Start>) -> io::Result<Newborn> {
-    let start = Arc::clone(start);
-    let started = task::spawn_blocking(move || family::start(&start)).await;
-    started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
 }
 
 /// A mark that no other job has, of this run or of any other.

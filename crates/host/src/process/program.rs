@@ -297,12 +297,6 @@ fn beginning(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Whether a file is a text without a `#!` line. The kernel refuses it, and the static C library has a shell run it instead.
-pub(super) fn is_bare_text(path: &Path) -> bool {
-    let beginning = beginning(path);
-    !beginning.is_empty() && !beginning.starts_with(b"#!") && !beginning.contains(&0)
-}
-
 /// The interpreter named by a `#!` line; keeps a final carriage return, which is part of the name.
 pub(crate) fn interpreter(beginning: &[u8]) -> Option<String> {
     let line = beginning.strip_prefix(b"#!")?;

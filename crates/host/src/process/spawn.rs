@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rustix::{io::Errno, process::Pid};
+use rustix::process::Pid;
 
 use super::{MARKER, ProcessSpec};
 use crate::owner::{self, Owner};
@@ -37,9 +37,6 @@ impl Start {
     /// its owner after all others.
     pub(super) fn spawn(&self) -> io::Result<Spawned> {
         let spec = &self.spec;
-        if super::program::is_bare_text(&self.path) {
-            return Err(Errno::NOEXEC.into());
-        }
         let mut command = Command::new(&self.path);
         command
             .arg0(&spec.program)

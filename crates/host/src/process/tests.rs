@@ -51,11 +51,13 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
 }
 
 async fn start(spec: &ProcessSpec) -> (Process, Connection) {
-    Process::start(spec, JobClock::start()).await.unwrap()
+    Process::start(spec.clone(), JobClock::start())
+        .await
+        .unwrap()
 }
 
 async fn refusal(spec: &ProcessSpec) -> StartFailure {
-    match Process::start(spec, JobClock::start()).await {
+    match Process::start(spec.clone(), JobClock::start()).await {
         Err(failure) => failure,
         Ok(_) => panic!("{} started", spec.program),
     }

@@ -1,10 +1,13 @@
 //! Knows at once that a process has ended, and how, without reaping it: until it is reaped its number and its
 //! group's belong to nobody else, so that signals to the group cannot hit strangers.
 
-use std::sync::OnceLock;
+use std::{io, os::fd::OwnedFd, sync::OnceLock};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    net::unix::pipe,
+    signal::unix::{SignalKind, signal},
+};
 
 use mcp::observation::process::ExitStatus;
 
@@ -16,15 +19,20 @@ pub(super) const UNSEEN: ExitStatus = ExitStatus::Signal(9);
 pub(super) struct Watch {
     pid: Pid,
     seen: OnceLock<ExitStatus>,
+    /// No pipe, but a descriptor that becomes readable when the process ends; none where the system has none.
+    descriptor: Option<pipe::Receiver>,
 }
 
 impl Watch {
     /// Watches a child that was not reaped yet.
-    pub(super) fn new(pid: Pid) -> Self {
-        Self {
+    pub(super) fn new(pid: Pid) -> io::Result<Self> {
+        Ok(Self {
             pid,
             seen: OnceLock::new(),
-        }
+            descriptor: descriptor(pid)
+                .map(pipe::Receiver::from_owned_fd_unchecked)
+                .transpose()?,
+        })
     }
 
     /// How the process ended, if it has; stays known when it is reaped.
@@ -39,8 +47,16 @@ impl Watch {
         self.status().unwrap_or(UNSEEN)
     }
 
-    /// Waits until the process has ended, whether or not it was reaped since: the end of a child raises a signal.
+    /// Waits until the process has ended, whether or not it was reaped since.
     pub(super) async fn over(&self) {
+        match &self.descriptor {
+            Some(descriptor) if descriptor.readable().await.is_ok() => {}
+            Some(_) | None => self.over_by_signal().await,
+        }
+    }
+
+    /// The same by the signal that the end of a child raises, which wakes whoever watches a child.
+    async fn over_by_signal(&self) {
         let mut ends = signal(SignalKind::child()).ok();
         while self.look() == Life::On {
             let told = match &mut ends {
@@ -81,6 +97,19 @@ enum Life {
     Over,
 }
 
+/// A descriptor of the process (`pidfd_open(2)`), which Linux has since 5.3.
+#[cfg(target_os = "linux")]
+fn descriptor(pid: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(pid, PidfdFlags::NONBLOCK).ok()
+}
+
+/// Elsewhere processes have no descriptors.
+#[cfg(not(target_os = "linux"))]
+fn descriptor(_pid: Pid) -> Option<OwnedFd> {
+    None
+}
+
 /// Code or signal.
 fn meaning(status: &WaitIdStatus) -> ExitStatus {
     match (status.exit_status(), status.terminating_signal()) {
@@ -100,14 +129,15 @@ mod tests {
     use mcp::observation::process::ExitStatus;
 
     #[tokio::test]
-    async fn a_watch_tells_code_and_signal_and_leaves_the_process_unreaped() {
+    async fn both_ways_to_watch_tell_code_and_signal_and_leave_the_process_unreaped() {
         for (script, wanted) in [
             ("exit 7", ExitStatus::Code(7)),
             ("kill -9 $$", ExitStatus::Signal(9)),
         ] {
             let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
             let pid = Pid::from_child(&child);
-            let watch = Watch::new(pid);
+            Watch::new(pid).unwrap().over_by_signal().await;
+            let watch = Watch::new(pid).unwrap();
             assert_eq!(watch.exited().await, wanted, "{script}");
             assert!(child.wait().is_ok(), "{script}: it was left to be reaped");
             assert_eq!(watch.exited().await, wanted, "{script}: and is remembered");

@@ -1,11 +1,13 @@
 //! Members that stand twice in an object of a JSON text. The parser keeps the last of them, other readers the first, or
 //! they refuse the text (RFC 8259 § 4), so that what it says depends on who reads it.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
+
+use serde::Deserialize;
 
 /// A member that one object of a JSON text names twice: the first in the order of the text.
 pub fn named_twice(text: &[u8]) -> Option<String> {
-    let mut open: Vec<HashSet<String>> = Vec::new();
+    let mut open: Vec<HashSet<Name<'_>>> = Vec::new();
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         match byte {
@@ -14,11 +16,11 @@ pub fn named_twice(text: &[u8]) -> Option<String> {
                 at = behind_string(text, start);
                 let mut behind = text[at..].iter();
                 if behind.find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
-                    && let Ok(name) = serde_json::from_slice::<String>(&text[start..at])
+                    && let Ok(name) = serde_json::from_slice::<Name<'_>>(&text[start..at])
                     && let Some(names) = open.last_mut()
-                    && let Some(name) = names.replace(name)
+                    && let Some(Name(name)) = names.replace(name)
                 {
-                    return Some(name);
+                    return Some(name.into_owned());
                 }
                 continue;
             }
@@ -30,6 +32,10 @@ pub fn named_twice(text: &[u8]) -> Option<String> {
     }
     None
 }
+
+/// A name; only one with escapes is copied.
+#[derive(PartialEq, Eq, Hash, Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The place behind the string that begins here.
 fn behind_string(text: &[u8], start: usize) -> usize {
