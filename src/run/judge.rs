@@ -22,10 +22,9 @@ use mcp::{
 };
 use suite::{
     Dialect,
-    lower::expectation::{Unusable, resolve},
     model::{
         Body, StepWanted,
-        expectation::{Expectation, TrafficWanted, Wanted},
+        expectation::{Expectation, TrafficWanted, Unusable, Wanted},
     },
     plan::job::RunJob,
 };
@@ -251,7 +250,7 @@ impl Bench<'_> {
 
     /// The expectation with its markers filled in; one that cannot be is an `Error`.
     fn resolve<'w>(&mut self, wanted: &'w Wanted) -> Option<Cow<'w, Expectation>> {
-        match resolve(wanted, &self.bindings, self.rules.dialect) {
+        match wanted.bind(&self.bindings) {
             Ok(expectation) => Some(expectation),
             Err(problem) => {
                 let message = format!(

@@ -24,7 +24,6 @@ use mcp::{
 };
 use suite::{
     Dialect,
-    lower::expectation::resolve,
     model::expectation::{Beside, Expectation, FilesLook, FilesWanted, Wanted},
     plan::job::RunJob,
 };
@@ -80,8 +79,8 @@ impl Watch<'_> {
     async fn look_prepared(&self, bindings: &Bindings) -> Result<(), Disruption> {
         let wanted = self.job.body.wanted.iter();
         let wanted = wanted.filter(|wanted| {
-            let resolved = resolve(wanted, bindings, self.dialect);
-            resolved.is_ok_and(|expectation| wants_unchanged(&expectation))
+            let bound = wanted.bind(bindings);
+            bound.is_ok_and(|expectation| wants_unchanged(&expectation))
         });
         if let Some(seen) = self.look(wanted, bindings).await? {
             self.prepared.get_or_init(|| seen);
@@ -145,7 +144,7 @@ impl Watch<'_> {
         // One that cannot be resolved is told when it is judged.
         let resolved = wanted
             .iter()
-            .filter_map(|wanted| resolve(wanted, bindings, self.dialect).ok());
+            .filter_map(|wanted| wanted.bind(bindings).ok());
         let wait = Wait::of(resolved, within)?;
         Some(Awaited {
             least: wait.least,
@@ -169,7 +168,7 @@ fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
     let mut missed = BTreeSet::new();
     let mut compared = Compared::No;
     for wanted in wanted {
-        let Ok(expectation) = resolve(wanted, bindings, dialect) else {
+        let Ok(expectation) = wanted.bind(bindings) else {
             compared = Compared::Yes;
             continue;
         };

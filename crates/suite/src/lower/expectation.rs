@@ -3,14 +3,10 @@
 
 use std::{borrow::Cow, path::Path, sync::Arc};
 
-use super::{
-    Compiled, Lowering, Surroundings,
-    filling::{self, NotFilled},
-};
+use super::{Compiled, Lowering, Surroundings, filling};
 use crate::{
-    Dialect,
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
-    model::expectation::{Beside, Expectation, Family, Unresolved, Wanted, WantedState},
+    model::expectation::{Beside, Expectation, Family, Unbound, Unusable, Wanted, WantedState},
     problems::{
         self, Problems,
         code::{
@@ -25,31 +21,11 @@ use crate::{
     },
     yaml::{At, Entry, Key, Kind, Node},
 };
-use mcp::script::template::{Bindings, UnknownName, text_has_markers};
+use mcp::script::template::{Bindings, text_has_markers};
 use text::{diagnostic::Severity, environment::Environment, source::Span};
 
 /// Why a schema file cannot be read.
 const SCHEMA_BY_NAME: &str = "a schema file cannot be named by a `{{…}}`";
-
-/// Why an expectation cannot be made when its names are to have values.
-#[derive(Debug, thiserror::Error)]
-pub enum Unusable {
-    /// One of them has none.
-    #[error(transparent)]
-    Nameless(#[from] UnknownName),
-    /// What was filled in is not what the key takes.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-impl From<NotFilled> for Unusable {
-    fn from(reason: NotFilled) -> Self {
-        match reason {
-            NotFilled::Unknown(name) => Self::Nameless(name),
-            NotFilled::SameKey(_) => Self::Wrong(reason.to_string()),
-        }
-    }
-}
 
 /// Problems that are there whatever is filled in.
 const CERTAIN: [&str; 6] = [
@@ -61,50 +37,47 @@ const CERTAIN: [&str; 6] = [
     OUTSIDE_FIXTURE,
 ];
 
-/// The expectation as it is checked: ready since load, or made now that its names have values.
-pub fn resolve<'a>(
-    wanted: &'a Wanted,
-    bindings: &Bindings,
-    dialect: Dialect,
-) -> Result<Cow<'a, Expectation>, Unusable> {
-    let unresolved = match &wanted.state {
-        WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
-        WantedState::Templated(unresolved) => unresolved,
-    };
-    let (node, fillings) = filling::fill(wanted.key, &unresolved.value, bindings)?;
-    let environment = Environment::default();
-    let around = Surroundings {
-        environment: &environment,
-        unset: UnsetVariables::Warn,
-        server_from: ServerFrom::Elsewhere,
-        image_from: ImageFrom::Elsewhere,
-        started_in: StartedIn::Processes,
-        fixture_from: FixtureFrom::Elsewhere,
-        docker: None,
-        directory: Path::new(""),
-        read_file: &|path| {
-            let file = unresolved.schema_files.get(path);
-            file.cloned().ok_or_else(|| SCHEMA_BY_NAME.into())
-        },
-        defaults: None,
-    };
-    let compiled = Compiled::default();
-    let reading = Reading::new(Problems::new(wanted.origin.file.clone(), None), dialect);
-    let mut lowering = Lowering::new(reading, &around, &compiled);
-    lowering.fillings = fillings;
-    let found = lowering.family(unresolved.family, wanted.key, node);
-    let problems = lowering.problems().take();
-    if let Some(problem) = problems
-        .iter()
-        .find(|problem| problem.severity == Severity::Error)
-    {
-        return Err(Unusable::Wrong(problem.message.clone()));
-    }
-    match found.into_iter().next().map(|wanted| wanted.state) {
-        Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(expectation)),
-        Some(WantedState::Templated(_)) | None => {
-            let reason = format!("`{}` has nothing to check here", wanted.key);
-            Err(Unusable::Wrong(reason))
+impl Wanted {
+    /// The expectation as it is checked: ready since load, or made of its template and the values of the names in it.
+    pub fn bind(&self, bindings: &Bindings) -> Result<Cow<'_, Expectation>, Unusable> {
+        let unbound = match &self.state {
+            WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
+            WantedState::Templated(unbound) => unbound,
+        };
+        let (node, fillings) = filling::fill(self.key, &unbound.value, bindings)?;
+        let environment = Environment::default();
+        let around = Surroundings {
+            environment: &environment,
+            unset: UnsetVariables::Warn,
+            server_from: ServerFrom::Elsewhere,
+            image_from: ImageFrom::Elsewhere,
+            started_in: StartedIn::Processes,
+            fixture_from: FixtureFrom::Elsewhere,
+            docker: None,
+            directory: Path::new(""),
+            read_file: &|path| {
+                let file = unbound.schema_files.get(path);
+                file.cloned().ok_or_else(|| SCHEMA_BY_NAME.into())
+            },
+            defaults: None,
+        };
+        let compiled = Compiled::default();
+        let problems = Problems::new(self.origin.file.clone(), None);
+        let reading = Reading::new(problems, unbound.dialect);
+        let mut lowering = Lowering::new(reading, &around, &compiled);
+        lowering.fillings = fillings;
+        let found = lowering.family(unbound.family, self.key, node);
+        let problems = lowering.problems().take();
+        let mut problems = problems.into_iter();
+        if let Some(problem) = problems.find(|problem| problem.severity == Severity::Error) {
+            return Err(Unusable::Wrong(problem.message));
+        }
+        match found.into_iter().next().map(|wanted| wanted.state) {
+            Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(expectation)),
+            Some(WantedState::Templated(_)) | None => {
+                let reason = format!("`{}` has nothing to check here", self.key);
+                Err(Unusable::Wrong(reason))
+            }
         }
     }
 }
@@ -225,8 +198,9 @@ impl Lowering<'_> {
         Wanted {
             key,
             origin: self.reading.problems.origin(name.at.until(value.at)),
-            state: WantedState::Templated(Box::new(Unresolved {
+            state: WantedState::Templated(Box::new(Unbound {
                 family,
+                dialect: self.dialect(),
                 value,
                 schema_files,
             })),

@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use thiserror::Error;
-
 use super::{Lowering, data_in_pattern};
 use crate::{
-    Dialect, problems,
+    Dialect,
+    model::expectation::Unusable,
+    problems,
     yaml::{At, Entry, Key, Kind, Node, Source, Style},
 };
 use mcp::script::{
@@ -34,24 +34,13 @@ pub(super) enum Filling {
     Text(Vec<Part>),
 }
 
-/// Why a value cannot be filled in.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum NotFilled {
-    /// A name has no value.
-    #[error(transparent)]
-    Unknown(#[from] UnknownName),
-    /// Keys that were different are not any more, and only one of them could be looked at.
-    #[error("the key `{0}` stands there twice once the `{{{{…}}}}` are filled in")]
-    SameKey(String),
-}
-
 /// The value of a key of `expect` with its markers replaced, in keys too, and what was filled in. The rest of it
 /// stays as it was written.
 pub(super) fn fill(
     key: &str,
     value: &Node,
     bindings: &Bindings,
-) -> Result<(Node, Vec<Filling>), NotFilled> {
+) -> Result<(Node, Vec<Filling>), Unusable> {
     let mut filler = Filler {
         bindings,
         fillings: Vec::new(),
@@ -70,7 +59,7 @@ struct Filler<'a> {
 
 impl Filler<'_> {
     /// The value of a key of `expect`.
-    fn expectation(&mut self, key: &str, value: &Node) -> Result<Node, NotFilled> {
+    fn expectation(&mut self, key: &str, value: &Node) -> Result<Node, Unusable> {
         match &value.kind {
             Kind::Map(entries) if LISTS_OF_RULES.contains(&key) => {
                 let rules = entries.iter().map(|entry| self.entry(entry));
@@ -84,7 +73,7 @@ impl Filler<'_> {
                         value: self.expectation(&entry.key.text, &entry.value)?,
                     })
                 });
-                let kind = Kind::Map(inner.collect::<Result<_, NotFilled>>()?);
+                let kind = Kind::Map(inner.collect::<Result<_, Unusable>>()?);
                 Ok(Node { kind, at: value.at })
             }
             Kind::Null
@@ -96,7 +85,7 @@ impl Filler<'_> {
         }
     }
 
-    fn node(&mut self, node: &Node) -> Result<Node, NotFilled> {
+    fn node(&mut self, node: &Node) -> Result<Node, Unusable> {
         let kind = match &node.kind {
             Kind::Null | Kind::Flag(..) | Kind::Number(..) => return Ok(node.clone()),
             Kind::Text(text, style) => return self.leaf(text, *style, node.at),
@@ -112,7 +101,7 @@ impl Filler<'_> {
                     let entry = self.entry(member)?;
                     let same = |other: &Entry| other.key.text == entry.key.text;
                     if may_meet && entries.iter().any(same) {
-                        return Err(NotFilled::SameKey(entry.key.text));
+                        return Err(same_key(&entry.key.text));
                     }
                     entries.push(entry);
                 }
@@ -122,7 +111,7 @@ impl Filler<'_> {
         Ok(Node { kind, at: node.at })
     }
 
-    fn entry(&mut self, entry: &Entry) -> Result<Entry, NotFilled> {
+    fn entry(&mut self, entry: &Entry) -> Result<Entry, Unusable> {
         let Entry { key, value } = entry;
         let key = match self.text(&key.text)? {
             None => key.clone(),
@@ -132,7 +121,7 @@ impl Filler<'_> {
         Ok(Entry { key, value })
     }
 
-    fn leaf(&mut self, text: &str, style: Style, at: At) -> Result<Node, NotFilled> {
+    fn leaf(&mut self, text: &str, style: Style, at: At) -> Result<Node, Unusable> {
         if let Some(value) = self.bindings.whole(text) {
             let at = self.keep(Filling::Value);
             return Ok(Node::from_value(value, at));
@@ -160,6 +149,12 @@ impl Filler<'_> {
         self.fillings.push(filling);
         At::filling(self.fillings.len() - 1)
     }
+}
+
+/// Keys that were different are not any more, and only one of them could be looked at.
+fn same_key(key: &str) -> Unusable {
+    let reason = format!("the key `{key}` stands there twice once the `{{{{…}}}}` are filled in");
+    Unusable::Wrong(reason)
 }
 
 impl Lowering<'_> {
@@ -239,7 +234,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{NotFilled, fill};
+    use super::{fill, same_key};
     use crate::yaml::{At, Node};
     use mcp::script::template::Bindings;
 
@@ -263,8 +258,10 @@ mod tests {
         both(negated.as_ref().and_then(|node| node.get("json_path")));
         let lost = json!([{"data": {"{{x}}": 1, "a": 2}}]);
         assert_eq!(
-            keys("content", lost).map(|_| ()),
-            Err(NotFilled::SameKey("a".into()))
+            keys("content", lost)
+                .map(|_| ())
+                .map_err(|it| it.to_string()),
+            Err(same_key("a").to_string())
         );
     }
 }

@@ -14,7 +14,7 @@ mod docker;
 pub mod duration;
 mod env;
 mod env_file;
-pub mod expectation;
+mod expectation;
 mod files;
 mod filling;
 mod matcher;

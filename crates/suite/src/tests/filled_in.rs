@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{Entry, Sample};
-use crate::{
-    Dialect,
-    lower::expectation::resolve,
-    model::{
-        container::ImageBase,
-        expectation::{Expectation, JsonWanted, Wanted},
-        server::Target,
-    },
+use crate::model::{
+    container::ImageBase,
+    expectation::{Expectation, JsonWanted, Wanted},
+    server::Target,
 };
 use mcp::script::{
     client::{ElicitationReplies, SamplingReply},
@@ -42,7 +38,8 @@ fn bound(wanted: &Wanted) -> Result<Expectation, String> {
         captured: BTreeMap::from([("x".into(), json!("abc"))]),
         ..Bindings::default()
     };
-    resolve(wanted, &bindings, Dialect::Native)
+    wanted
+        .bind(&bindings)
         .map(std::borrow::Cow::into_owned)
         .map_err(|reason| reason.to_string())
 }
@@ -189,7 +186,7 @@ fn data_in_the_patterns_of_a_schema_means_itself() {
             ..Bindings::default()
         };
         let wanted = &assertions[0].body.wanted[0];
-        let expectation = resolve(wanted, &bindings, Dialect::Native).unwrap();
+        let expectation = wanted.bind(&bindings).unwrap();
         let Expectation::Json(JsonWanted::JsonSchema(rule)) = expectation.as_ref() else {
             panic!("{expectation:?}");
         };

@@ -6,15 +6,11 @@ use proptest::prelude::{any, proptest};
 use serde_json::json;
 
 use super::Sample;
-use crate::{
-    Dialect,
-    lower::expectation::resolve,
-    model::{
-        Assertion, Body,
-        container::ImageBase,
-        expectation::{Expectation, FilesWanted, JsonWanted, TextWanted, ValueRule, WantedState},
-        server::{EnvPart, Inherit, Target},
-    },
+use crate::model::{
+    Assertion, Body,
+    container::ImageBase,
+    expectation::{Expectation, FilesWanted, JsonWanted, TextWanted, ValueRule, WantedState},
+    server::{EnvPart, Inherit, Target},
 };
 use mcp::script::{
     client::{ElicitationReplies, SamplingReply},
@@ -104,27 +100,25 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
     let resolved: Vec<String> = body
         .wanted
         .iter()
-        .map(
-            |wanted| match resolve(wanted, &bindings, Dialect::Native).as_deref() {
-                Ok(Expectation::Text(TextWanted::Contains(texts))) => texts.join(" | "),
-                Ok(Expectation::Json(JsonWanted::JsonPath(rules))) => {
-                    let ValueRule::Equals(value) = &rules[0].rule else {
-                        panic!("an equality");
-                    };
-                    format!("{} = {value}", rules[0].written)
-                }
-                Ok(Expectation::Files(FilesWanted::Contain(files))) => {
-                    format!("{} {}", files[0].path, files[0].texts[0])
-                }
-                other => format!("{other:?}"),
-            },
-        )
+        .map(|wanted| match wanted.bind(&bindings).as_deref() {
+            Ok(Expectation::Text(TextWanted::Contains(texts))) => texts.join(" | "),
+            Ok(Expectation::Json(JsonWanted::JsonPath(rules))) => {
+                let ValueRule::Equals(value) = &rules[0].rule else {
+                    panic!("an equality");
+                };
+                format!("{} = {value}", rules[0].written)
+            }
+            Ok(Expectation::Files(FilesWanted::Contain(files))) => {
+                format!("{} {}", files[0].path, files[0].texts[0])
+            }
+            other => format!("{other:?}"),
+        })
         .collect();
     assert_eq!(
         resolved,
         ["id 7 | k{{id}}", "$['k{{id}}'] = 7", "/f/a {{x}}"]
     );
-    let unbound = resolve(&body.wanted[0], &Bindings::default(), Dialect::Native);
+    let unbound = body.wanted[0].bind(&Bindings::default());
     assert_eq!(
         unbound.map(|_| ()).unwrap_err().to_string(),
         "`{{id}}` has no value here"
@@ -142,7 +136,7 @@ fn what_has_no_markers_is_as_it_was_written_beside_those_that_have() {
         ..Bindings::default()
     };
     let resolved = |index: usize| {
-        let found = resolve(&body.wanted[index], &bindings, Dialect::Native);
+        let found = body.wanted[index].bind(&bindings);
         format!("{:?}", found.as_deref())
     };
     assert_eq!(

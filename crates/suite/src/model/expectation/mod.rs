@@ -28,9 +28,10 @@ pub use self::{
     trajectory::{Among, TrajectoryRule},
 };
 pub use super::value_rule::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule};
-use crate::yaml::Node;
+use crate::{Dialect, yaml::Node};
 use ::text::source::Origin;
 pub use mcp::protocol::method::LogLevel;
+use mcp::script::template::UnknownName;
 
 /// An expectation at its place.
 #[derive(Debug, Clone)]
@@ -48,20 +49,32 @@ pub struct Wanted {
 pub enum WantedState {
     /// It is.
     Ready(Expectation),
-    /// Its value holds `{{…}}`: rendered when the bindings of the job are complete, then lowered by
-    /// `suite::lower::expectation`.
-    Templated(Box<Unresolved>),
+    /// Its value holds `{{…}}`: made by [`Wanted::bind`] when the bindings of the job are complete.
+    Templated(Box<Unbound>),
 }
 
 /// An expectation whose value holds `{{…}}`.
 #[derive(Debug, Clone)]
-pub struct Unresolved {
+pub struct Unbound {
     /// Which keys it is one of.
-    pub family: Family,
+    pub(crate) family: Family,
+    /// Whose rules it was loaded by.
+    pub(crate) dialect: Dialect,
     /// The value as the suite has it: how numbers and words are written is kept, since they may be meant as texts.
-    pub value: Node,
+    pub(crate) value: Node,
     /// The files that schemas in it refer to, as they were at load: later there is no folder to look in.
-    pub schema_files: SchemaFiles,
+    pub(crate) schema_files: SchemaFiles,
+}
+
+/// Why an expectation cannot be made when its names are to have values.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// One of them has none.
+    #[error(transparent)]
+    Nameless(#[from] UnknownName),
+    /// What was filled in is not what the key takes.
+    #[error("{0}")]
+    Wrong(String),
 }
 
 /// Files that schemas refer to, by their paths as the suite has them.
