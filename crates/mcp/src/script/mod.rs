@@ -2,10 +2,10 @@
 //! these with their `{{…}}`. Made by `suite::lower` or by whoever drives a session; performed by `session`.
 
 pub mod client;
-pub mod data_in_path;
 mod filter_patterns;
 pub mod path;
 pub mod pattern;
+pub mod quoting;
 pub mod rendered;
 pub mod subject;
 pub mod template;

@@ -8,8 +8,8 @@ use crate::{
     json::{json_path, json_text::document},
     observation::answer::Reply,
     script::{
-        data_in_path,
         path::compile,
+        quoting::filled_path,
         subject::{Capture, CapturePath, CaptureSource},
         template::{Bindings, Template},
     },
@@ -22,7 +22,7 @@ pub(super) fn capture(
     bindings: &Bindings,
 ) -> Result<Value, String> {
     let filled = |template: &Template| {
-        let text = data_in_path::filled(template, bindings)?;
+        let text = filled_path(template, bindings)?;
         match compile(&text) {
             Ok(path) => Ok((Cow::Owned(text), Cow::Owned(path))),
             Err(reason) => Err(format!("`{text}` is no path: {reason}")),

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{Lowering, data_in_pattern};
+use super::Lowering;
 use crate::{
     Dialect,
     model::expectation::Unusable,
@@ -12,7 +12,7 @@ use crate::{
     yaml::{At, Entry, Key, Kind, Node, Source, Style},
 };
 use mcp::script::{
-    data_in_path,
+    quoting,
     template::{Bindings, Part, UnknownName, text_has_markers},
 };
 
@@ -171,7 +171,7 @@ impl Lowering<'_> {
         match (self.filling(at), self.dialect()) {
             (None, Dialect::Native | Dialect::Compat) | (Some(_), Dialect::Compat) => text.into(),
             (Some(Filling::Value), Dialect::Native) => regex::escape(text).into(),
-            (Some(Filling::Text(parts)), Dialect::Native) => data_in_pattern::pattern(parts).into(),
+            (Some(Filling::Text(parts)), Dialect::Native) => quoting::pattern(parts).into(),
         }
     }
 
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         match self.filling(at) {
             None => text.to_owned(),
             Some(Filling::Value) => regex::escape(text),
-            Some(Filling::Text(parts)) => data_in_pattern::pattern(parts),
+            Some(Filling::Text(parts)) => quoting::pattern(parts),
         }
     }
 
@@ -190,10 +190,8 @@ impl Lowering<'_> {
             (None, Dialect::Native | Dialect::Compat) | (Some(_), Dialect::Compat) => {
                 return Some(text);
             }
-            (Some(Filling::Value), Dialect::Native) => {
-                data_in_path::path(&[Part::Data(text.clone())])
-            }
-            (Some(Filling::Text(parts)), Dialect::Native) => data_in_path::path(parts),
+            (Some(Filling::Value), Dialect::Native) => quoting::path(&[Part::Data(text.clone())]),
+            (Some(Filling::Text(parts)), Dialect::Native) => quoting::path(parts),
         };
         path.map_err(|reason| {
             self.problem(at, |origin| problems::bad_path(origin, &text, &reason));

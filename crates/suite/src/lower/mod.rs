@@ -9,7 +9,6 @@ mod client;
 mod compiled;
 mod completion;
 mod control;
-mod data_in_pattern;
 mod docker;
 pub mod duration;
 mod env;

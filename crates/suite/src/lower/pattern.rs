@@ -192,9 +192,22 @@ fn escape<'a>(after: &'a str, class: Class, out: &mut String) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, proptest};
+    use proptest::prelude::{any, prop_assert, proptest};
 
     use super::{Compiled, translate};
+    use mcp::script::{quoting, template::Part};
+
+    /// The parts of a pattern in which `@` stands for the data.
+    fn parts(written: &str, data: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for (index, text) in written.split('@').enumerate() {
+            if index > 0 {
+                parts.push(Part::Data(data.to_owned()));
+            }
+            parts.push(Part::Written(text.to_owned()));
+        }
+        parts
+    }
 
     #[test]
     fn patterns_mean_what_they_mean_in_go() {
@@ -277,6 +290,20 @@ mod tests {
         #[test]
         fn any_text_compiles_or_is_told(pattern in any::<String>(), near in r"[\[\]\\{}()a1dQE^&~-]{0,20}") {
             let _ = (translate(&pattern), Compiled::default().pattern(&near));
+        }
+
+        #[test]
+        fn any_data_is_found_and_nothing_else(
+            data in r"[a-dEQ\\.+*?()|{}^$:&~# \[\]-]{0,8}",
+            other in r"[a-dEQ\\.+*?()|{}^$:&~# \[\]-]{0,8}",
+        ) {
+            for (written, prefix) in [("^@$", ""), ("^(?:@)$", ""), (r"^\Q@\E$", ""), (r"^\@$", r"\"), ("^@{1}$", "")] {
+                let pattern = quoting::pattern(&parts(written, &data));
+                let compiled = Compiled::default().pattern(&pattern).unwrap();
+                let is_found = |text: &str| compiled.is_match(&format!("{prefix}{text}"));
+                prop_assert!(is_found(&data), "{} {}", written, data);
+                prop_assert!(data == other || !is_found(&other), "{} {} {}", written, data, other);
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     yaml::{At, Node},
 };
 use mcp::script::{
-    data_in_path,
+    quoting,
     subject::{
         Capture, CapturePath, CaptureSource, OnToolError, Step, StepAction, StepOrder, ToolCall,
     },
@@ -364,7 +364,7 @@ impl Lowering<'_> {
                 Piece::Name { .. } => Filled::Data("0".to_owned()),
             });
         let parts: Vec<Filled> = parts.collect();
-        match data_in_path::path(&parts) {
+        match quoting::path(&parts) {
             Ok(filled) => {
                 self.path_of((text, &filled), at)?;
                 Some(CapturePath::Template(Template::new(text)))

@@ -3,23 +3,7 @@
 
 use serde_json::{Number, Value};
 
-use super::{
-    Dialect,
-    template::{Bindings, Part, Template},
-};
-
-/// The text of a path whose markers have values. Under the Go tool's rules they are part of the path.
-pub fn filled(template: &Template, bindings: &Bindings) -> Result<String, String> {
-    let text = template
-        .render(bindings)
-        .map_err(|unknown| unknown.to_string())?;
-    if bindings.dialect == Dialect::Compat {
-        return Ok(text);
-    }
-    let parts = bindings.parts(template.written());
-    let parts = parts.map_err(|unknown| unknown.to_string())?;
-    path(&parts).map_err(|reason| format!("`{text}` is no path: {reason}"))
-}
+use crate::script::template::Part;
 
 /// A character of a path, and whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
