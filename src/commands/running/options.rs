@@ -254,7 +254,7 @@ fn server(args: &RunArgs) -> Result<Option<ServerOverride>, Refusal> {
 /// The variables that `{{env.NAME}}` names in the suites, or in the server of the command line.
 fn taken(args: &RunArgs, mut variables: BTreeSet<String>) -> BTreeSet<String> {
     let server = args.selection.server.as_deref().unwrap_or_default();
-    variables.extend(template::variables(server).map(str::to_owned));
+    variables.extend(template::variables(server));
     variables
 }
 

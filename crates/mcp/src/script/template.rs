@@ -79,18 +79,18 @@ impl UnknownName {
 }
 
 /// A piece of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
     /// Text that stays.
-    Text(&'a str),
+    Text(String),
     /// `{{{{`, which writes `{{`.
     Escape,
     /// `{{name}}`.
     Name {
         /// The name.
-        name: &'a str,
+        name: String,
         /// As written, braces and `!` included.
-        written: &'a str,
+        written: String,
         /// Whether it ends in `!`.
         form: Form,
     },
@@ -124,16 +124,12 @@ impl Part {
 }
 
 /// The pieces of a text, in order.
-pub fn pieces(text: &str, dialect: Dialect) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str, dialect: Dialect) -> Vec<Piece> {
     pieces_with(text, dialect, &is_name)
 }
 
 /// The pieces of a text in which `is_name` says what is a name. The Go tool knows no escape, and `!` is nothing special.
-fn pieces_with<'t>(
-    text: &'t str,
-    dialect: Dialect,
-    is_name: &dyn Fn(&str) -> bool,
-) -> Vec<Piece<'t>> {
+pub fn pieces_with(text: &str, dialect: Dialect, is_name: &dyn Fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut kept = 0;
@@ -147,24 +143,20 @@ fn pieces_with<'t>(
             continue;
         };
         if at > 0 {
-            pieces.push(Piece::Text(&rest[..at]));
+            pieces.push(Piece::Text(rest[..at].to_owned()));
         }
         pieces.push(piece);
         rest = &rest[at + length..];
         kept = 0;
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+        pieces.push(Piece::Text(rest.to_owned()));
     }
     pieces
 }
 
 /// The marker a text begins with, and its length.
-fn marker<'t>(
-    text: &'t str,
-    dialect: Dialect,
-    is_name: &dyn Fn(&str) -> bool,
-) -> Option<(Piece<'t>, usize)> {
+fn marker(text: &str, dialect: Dialect, is_name: &dyn Fn(&str) -> bool) -> Option<(Piece, usize)> {
     let inner = text.strip_prefix("{{")?;
     let end = inner.find("}}")?;
     let (name, form) = match (inner[..end].strip_suffix('!'), dialect) {
@@ -174,15 +166,12 @@ fn marker<'t>(
         }
     };
     let length = 2 + end + 2;
-    let written = &text[..length];
-    is_name(name).then_some((
-        Piece::Name {
-            name,
-            written,
-            form,
-        },
-        length,
-    ))
+    let piece = || Piece::Name {
+        name: name.to_owned(),
+        written: text[..length].to_owned(),
+        form,
+    };
+    is_name(name).then(|| (piece(), length))
 }
 
 /// The length of the marker or escape that a text begins with.
@@ -226,6 +215,11 @@ impl Template {
     pub fn render(&self, bindings: &Bindings) -> Result<String, UnknownName> {
         bindings.text(&self.text)
     }
+
+    /// The parts of the text with every marker replaced by its value.
+    pub fn parts(&self, bindings: &Bindings) -> Result<Vec<Part>, UnknownName> {
+        bindings.parts(&bindings.pieces(&self.text))
+    }
 }
 
 impl ValueTemplate {
@@ -246,17 +240,16 @@ impl ValueTemplate {
 }
 
 /// The variables that `{{env.NAME}}` names in a text.
-pub fn variables(text: &str) -> impl Iterator<Item = &str> {
+pub fn variables(text: &str) -> impl Iterator<Item = String> {
     let pieces = pieces(text, Dialect::Native).into_iter();
     pieces.filter_map(|piece| match piece {
-        Piece::Name { name, .. } => name.strip_prefix("env."),
+        Piece::Name { name, .. } => name.strip_prefix("env.").map(str::to_owned),
         Piece::Text(_) | Piece::Escape => None,
     })
 }
 
 fn text_names(wanted: &str, text: &str) -> bool {
-    let is_wanted =
-        |piece: &Piece<'_>| matches!(piece, Piece::Name { name, .. } if *name == wanted);
+    let is_wanted = |piece: &Piece| matches!(piece, Piece::Name { name, .. } if *name == wanted);
     text.contains("{{") && pieces(text, Dialect::Native).iter().any(is_wanted)
 }
 
@@ -321,15 +314,22 @@ impl Bindings {
         if !text.contains("{{") {
             return Ok(text.to_owned());
         }
-        Ok(self.parts(text)?.iter().map(Part::text).collect())
+        let parts = self.parts(&self.pieces(text))?;
+        Ok(parts.iter().map(Part::text).collect())
+    }
+
+    /// The pieces of a text. Under the Go tool's rules what was captured has any name.
+    fn pieces(&self, text: &str) -> Vec<Piece> {
+        let known = |name: &str| is_name(name) || self.captured.contains_key(name);
+        pieces_with(text, self.dialect, &known)
     }
 
     /// The parts of a text with its markers replaced.
-    pub fn parts(&self, text: &str) -> Result<Vec<Part>, UnknownName> {
+    pub fn parts(&self, pieces: &[Piece]) -> Result<Vec<Part>, UnknownName> {
         let as_text = |value: &Value| rendered::as_text(value, self.dialect);
-        let part = |piece| {
+        let part = |piece: &Piece| {
             Ok(match piece {
-                Piece::Text(text) => Part::Written(text.to_owned()),
+                Piece::Text(text) => Part::Written(text.clone()),
                 Piece::Escape => Part::Written(match self.unknown {
                     UnknownNames::Refuse => "{{".to_owned(),
                     UnknownNames::Keep => "{{{{".to_owned(),
@@ -341,30 +341,32 @@ impl Bindings {
                         Part::Written(as_text(&value))
                     }
                     (Some(value), _) => Part::Data(as_text(&value)),
-                    (None, UnknownNames::Keep) => Part::Written(written.to_owned()),
+                    (None, UnknownNames::Keep) => Part::Written(written.clone()),
                     (None, UnknownNames::Refuse) => {
                         return Err(UnknownName {
-                            name: name.to_owned(),
+                            name: name.clone(),
                             uncaptured: self.uncaptured.get(name).cloned(),
                         });
                     }
                 },
             })
         };
-        // Under the Go tool's rules what was captured has any name.
-        let known = |name: &str| is_name(name) || self.captured.contains_key(name);
-        let pieces = pieces_with(text, self.dialect, &known);
-        pieces.into_iter().map(part).collect()
+        pieces.iter().map(part).collect()
     }
 
     /// A value with the markers in its string leaves replaced.
     fn value(&self, value: &Value) -> Result<Value, UnknownName> {
         Ok(match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-            Value::String(text) => match self.whole(text) {
-                Some(value) => value,
-                None => Value::String(self.text(text)?),
-            },
+            Value::String(text) => {
+                let whole = text
+                    .ends_with("!}}")
+                    .then(|| self.whole(&self.pieces(text)));
+                match whole.flatten() {
+                    Some(value) => value,
+                    None => Value::String(self.text(text)?),
+                }
+            }
             Value::Array(items) => Value::Array(
                 items
                     .iter()
@@ -382,21 +384,18 @@ impl Bindings {
     }
 
     /// The value that a string leaf stands for: `{{name!}}` alone takes over the value's type.
-    pub fn whole(&self, text: &str) -> Option<Value> {
-        if !text.ends_with("!}}") {
+    pub fn whole(&self, pieces: &[Piece]) -> Option<Value> {
+        let [
+            Piece::Name {
+                name,
+                form: Form::Typed,
+                ..
+            },
+        ] = pieces
+        else {
             return None;
-        }
-        match marker(text, self.dialect, &is_name)? {
-            (
-                Piece::Name {
-                    name,
-                    form: Form::Typed,
-                    ..
-                },
-                length,
-            ) if length == text.len() => self.lookup(name),
-            (Piece::Name { .. } | Piece::Text(_) | Piece::Escape, _) => None,
-        }
+        };
+        self.lookup(name)
     }
 }
 

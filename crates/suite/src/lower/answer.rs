@@ -270,7 +270,7 @@ impl Lowering<'_> {
         let inner = whole
             .strip_prefix('/')
             .and_then(|rest| rest.strip_suffix('/'))
-            .filter(|inner| !inner.is_empty() && self.has_written_ends(text.at));
+            .filter(|inner| !inner.is_empty() && self.has_written_ends(&text.text, text.at));
         match inner {
             Some(pattern) => self.compile(pattern, text.at).map(TextRule::Pattern),
             None => Some(TextRule::Literal(text.text)),

@@ -127,8 +127,6 @@ impl Lowering<'_> {
         }
         self.check_leaves_and_keys(&node);
         let place = field.key.until(field.at);
-        let found = self.family(family, key, node).into_iter().next()?;
-        let origin = self.reading.problems.origin(place);
-        Some(Wanted { origin, ..found })
+        self.family((family, key), place, node).into_iter().next()
     }
 }

@@ -1,19 +1,15 @@
-//! `expect`: one key, one expectation. Values that hold `{{…}}` are checked as far as they are known, kept,
-//! and lowered by [`resolve`] once the names have values.
+//! `expect`: one key, one expectation. Values that hold `{{…}}` are parsed and checked as far as they are known, and
+//! lowered by [`Wanted::bind`] once the names have values.
 
-use std::{borrow::Cow, path::Path, sync::Arc};
+use std::{borrow::Cow, path::Path};
 
-use super::{Compiled, Lowering, Surroundings, filling};
+use super::{Compiled, Lowering, Surroundings, schema::SCHEMA_BY_NAME};
 use crate::{
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
-    model::expectation::{Beside, Expectation, Family, Unbound, Unusable, Wanted, WantedState},
-    problems::{
-        self, Problems,
-        code::{
-            BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER, NO_PATTERN, OUTSIDE_FIXTURE,
-            WRONG_TYPE,
-        },
+    model::expectation::{
+        Beside, Expectation, Family, Unbound, Unusable, Wanted, WantedState, WantedTemplate,
     },
+    problems::Problems,
     raw::{
         Readable, Reading,
         asked::RawAsked,
@@ -22,20 +18,7 @@ use crate::{
     yaml::{At, Entry, Key, Kind, Node},
 };
 use mcp::script::template::{Bindings, text_has_markers};
-use text::{diagnostic::Severity, environment::Environment, source::Span};
-
-/// Why a schema file cannot be read.
-const SCHEMA_BY_NAME: &str = "a schema file cannot be named by a `{{…}}`";
-
-/// Problems that are there whatever is filled in.
-const CERTAIN: [&str; 6] = [
-    BAD_SCHEMA,
-    CONFLICTING_KEYS,
-    MISSING_KEY,
-    NO_MATCHER,
-    NO_PATTERN,
-    OUTSIDE_FIXTURE,
-];
+use text::{diagnostic::Severity, environment::Environment};
 
 impl Wanted {
     /// The expectation as it is checked: ready since load, or made of its template and the values of the names in it.
@@ -44,7 +27,8 @@ impl Wanted {
             WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
             WantedState::Templated(unbound) => unbound,
         };
-        let (node, fillings) = filling::fill(self.key, &unbound.value, bindings)?;
+        let mut filled = Vec::new();
+        let value = unbound.value.bind(bindings, &mut filled)?;
         let environment = Environment::default();
         let around = Surroundings {
             environment: &environment,
@@ -65,8 +49,8 @@ impl Wanted {
         let problems = Problems::new(self.origin.file.clone(), None);
         let reading = Reading::new(problems, unbound.dialect);
         let mut lowering = Lowering::new(reading, &around, &compiled);
-        lowering.fillings = fillings;
-        let found = lowering.family(unbound.family, self.key, node);
+        lowering.filled = filled;
+        let found = lowering.family((unbound.family, self.key), At::default(), value);
         let problems = lowering.problems().take();
         let mut problems = problems.into_iter();
         if let Some(problem) = problems.find(|problem| problem.severity == Severity::Error) {
@@ -83,12 +67,17 @@ impl Wanted {
 }
 
 impl Lowering<'_> {
-    /// The expectations of one key whose value is complete.
-    pub(super) fn family(&mut self, family: Family, key: &'static str, value: Node) -> Vec<Wanted> {
+    /// The expectations of one key at a place.
+    pub(super) fn family(
+        &mut self,
+        (family, key): (Family, &'static str),
+        at: At,
+        value: Node,
+    ) -> Vec<Wanted> {
         if let Family::Trajectory = family {
             let rule = RawRule::read(value, &mut self.reading);
             return rule
-                .and_then(|rule| self.rule(rule, At::default()))
+                .and_then(|rule| self.rule(rule, at))
                 .into_iter()
                 .collect();
         }
@@ -96,16 +85,10 @@ impl Lowering<'_> {
             let raw = RawAsked::read(value, &mut self.reading);
             let expectation = raw.map(|raw| self.server_requests(raw.0, Some(method)));
             return expectation
-                .map(|found| self.wanted(key, At::default(), found))
+                .map(|found| self.wanted(key, at, found))
                 .into_iter()
                 .collect();
         }
-        // The map around the key is the author's, whatever was filled in as the value.
-        let at = if value.at.is_written() {
-            value.at
-        } else {
-            At::default()
-        };
         let entry = Entry {
             key: Key {
                 text: key.to_owned(),
@@ -117,6 +100,11 @@ impl Lowering<'_> {
             kind: Kind::Map(vec![entry]),
             at,
         };
+        self.keys(family, map)
+    }
+
+    /// The expectations of a map of them whose values are complete.
+    fn keys(&mut self, family: Family, map: Node) -> Vec<Wanted> {
         match family {
             Family::Answer => {
                 let raw = RawExpect::read(map, &mut self.reading);
@@ -155,21 +143,7 @@ impl Lowering<'_> {
             kind: Kind::Map(now),
             at,
         };
-        let mut wanted = match family {
-            Family::Answer => {
-                let raw = RawExpect::read(map, &mut self.reading);
-                raw.map(|raw| self.expectations(raw)).unwrap_or_default()
-            }
-            Family::Logging => {
-                let raw = RawLoggingExpect::read(map, &mut self.reading);
-                raw.map(|raw| self.logging(raw)).unwrap_or_default()
-            }
-            Family::Notifications => {
-                let raw = RawNotificationsExpect::read(map, &mut self.reading);
-                raw.map(|raw| self.notifications(raw)).unwrap_or_default()
-            }
-            Family::Request(_) | Family::Trajectory => Vec::new(),
-        };
+        let mut wanted = self.keys(family, map);
         for entry in later {
             let key = keys.iter().find(|key| **key == entry.key.text.as_str());
             if let Some(key) = key {
@@ -192,83 +166,36 @@ impl Lowering<'_> {
         if Beside::of_key(key) == Some(Beside::Files) {
             self.uses_fixture = true;
         }
-        self.check_schema_names(key, &value);
-        self.probe(family, key, value.clone());
+        let origin = self.reading.problems.origin(name.at.until(value.at));
+        let template = WantedTemplate::parse(key, value.clone(), &|text| self.pieces(text));
+        let mut open = Vec::new();
+        template.add_places(&mut open);
+        self.probe(open, (family, key), name.at, value);
         let schema_files = std::mem::take(&mut self.schema_files);
         Wanted {
             key,
-            origin: self.reading.problems.origin(name.at.until(value.at)),
+            origin,
             state: WantedState::Templated(Box::new(Unbound {
                 family,
                 dialect: self.dialect(),
-                value,
+                value: template,
                 schema_files,
             })),
         }
     }
 
-    /// Tells schema files that are named by `{{…}}`: schemas are compiled when a suite is loaded, before there are values.
-    fn check_schema_names(&mut self, key: &str, value: &Node) {
-        match (key, &value.kind) {
-            ("json_schema", Kind::Text(text, _)) if text_has_markers(text) => {
-                let problem = |origin| problems::bad_schema(origin, SCHEMA_BY_NAME);
-                self.problem(value.at, problem);
-            }
-            ("not", Kind::Map(entries)) => {
-                for entry in entries {
-                    self.check_schema_names(&entry.key.text, &entry.value);
-                }
-            }
-            _ => {}
-        }
+    /// Whether something is filled into a value later. By an alias it may stand at another place.
+    pub(super) fn is_open(&self, node: &Node) -> bool {
+        self.reading.problems.has_open() && has_markers(node)
     }
 
-    /// Lowers a value with its markers as they are, for the sake of the problems that lie elsewhere in it.
-    fn probe(&mut self, family: Family, key: &'static str, value: Node) {
-        let file = self.reading.problems.file().clone();
-        let dialect = self.dialect();
-        let aside = Reading::new(self.reading.problems.empty(), dialect);
+    /// Lowers a value before there is anything to fill in, for the sake of the problems that do not depend on it.
+    fn probe(&mut self, open: Vec<At>, (family, key): (Family, &'static str), at: At, value: Node) {
+        let aside = Reading::new(self.reading.problems.with_open(open), self.dialect());
         let kept = std::mem::replace(&mut self.reading, aside);
-        let mut collections = Vec::new();
-        collect_collections(&value, &mut collections);
-        self.family(family, key, value);
+        self.family((family, key), at, value);
         let found = std::mem::replace(&mut self.reading, kept).problems.take();
-        for problem in found {
-            // A list or a map stays one whatever is filled in. Which keys a map has is the author's word alone, and
-            // schemas tell by themselves what is wrong about a marker.
-            let is_certain = CERTAIN.contains(&problem.code)
-                || problem.code == WRONG_TYPE
-                    && problem.origin.as_ref().is_some_and(|origin| {
-                        Arc::ptr_eq(&origin.file, &file) && collections.contains(&origin.span)
-                    });
-            let depends = !is_certain
-                && problem.origin.as_ref().is_none_or(|origin| {
-                    let text = origin.file.text.get(origin.span.start..origin.span.end);
-                    !Arc::ptr_eq(&origin.file, &file) || text.is_none_or(|text| text.contains("{{"))
-                });
-            if !depends {
-                self.problems().add(problem);
-            }
-        }
-    }
-}
-
-/// Where the lists and maps of a value stand.
-fn collect_collections(node: &Node, found: &mut Vec<Span>) {
-    match &node.kind {
-        Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
-        Kind::List(items) => {
-            found.push(node.at.span);
-            for item in items {
-                collect_collections(item, found);
-            }
-        }
-        Kind::Map(entries) => {
-            found.push(node.at.span);
-            for entry in entries {
-                collect_collections(&entry.value, found);
-            }
-        }
+        self.problems().add_all(found);
     }
 }
 

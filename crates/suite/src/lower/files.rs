@@ -73,13 +73,13 @@ impl Lowering<'_> {
                 .split_once('[')
                 .is_some_and(|(_, rest)| rest.contains(']'));
         if path.contains(['*', '?']) || has_class {
-            self.problem(at, |origin| problems::no_pattern(origin, path));
+            self.certain_problem(at, |origin| problems::no_pattern(origin, path));
         }
         // In a container the rest of its files is the server's as well.
         let is_of_copy =
             self.fixture_from == FixtureFrom::Given && self.runs_in == StartedIn::Processes;
         if is_absence && path.starts_with('/') && is_of_copy && self.dialect() == Dialect::Native {
-            self.problem(at, |origin| {
+            self.certain_problem(at, |origin| {
                 let what = "nothing that happens in the fixture puts a file there";
                 problems::outside_fixture(origin, path, what)
             });
@@ -89,7 +89,7 @@ impl Lowering<'_> {
     /// Tells a pattern of which nothing in the fixture can be one.
     fn check_pattern(&mut self, text: &Text) {
         if text.text.starts_with('/') || text.text.starts_with("../") {
-            self.problem(text.at, |origin| {
+            self.certain_problem(text.at, |origin| {
                 let what = "it matches nothing, for `only_changed` looks at the fixture alone";
                 problems::outside_fixture(origin, &text.text, what)
             });

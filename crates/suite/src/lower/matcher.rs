@@ -92,6 +92,7 @@ impl Lowering<'_> {
             return None;
         }
         let word = entry.key.text;
+        let is_open = self.is_open(&entry.value);
         let at = entry.key.at.until(entry.value.at);
         let node = entry.value;
         let found = match (word.as_str(), node.kind) {
@@ -126,13 +127,12 @@ impl Lowering<'_> {
             ("one_of", _) => Err("a list"),
             _ => Err("a number"),
         };
-        found
-            .map_err(|expected| {
-                self.problem(at, |origin| {
-                    problems::bad_matcher(origin, &word, expected, whole)
-                });
-            })
-            .ok()
+        if let (Err(expected), false) = (&found, is_open) {
+            self.problem(at, |origin| {
+                problems::bad_matcher(origin, &word, expected, whole)
+            });
+        }
+        found.ok()
     }
 }
 

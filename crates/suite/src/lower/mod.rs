@@ -15,7 +15,7 @@ mod env;
 mod env_file;
 mod expectation;
 mod files;
-mod filling;
+mod filled;
 mod matcher;
 mod names;
 mod notices;
@@ -39,7 +39,7 @@ use std::{
 pub use self::compiled::Compiled;
 pub(crate) use self::{step::ACTIONS, trajectory::KINDS};
 
-use self::{filling::Filling, names::Coming};
+use self::names::Coming;
 use crate::{
     Dialect,
     model::{
@@ -51,6 +51,7 @@ use crate::{
     raw::{Field, Reading, value::Text},
     yaml::{At, Node},
 };
+use mcp::script::template::Part;
 use text::{
     diagnostic::{Diagnostic, Severity},
     environment::Environment,
@@ -194,8 +195,8 @@ pub struct Lowering<'a> {
     of_steps: Vec<StepWanted>,
     /// What every failure should mention.
     warnings: Vec<Diagnostic>,
-    /// What `{{…}}` filled in, where names have values already.
-    fillings: Vec<Filling>,
+    /// The texts that were filled in, where names have values already.
+    filled: Vec<Vec<Part>>,
     /// The files that schemas with `{{…}}` refer to, of the expectation that is looked at.
     schema_files: SchemaFiles,
 }
@@ -216,7 +217,7 @@ impl<'a> Lowering<'a> {
             uses_fixture: false,
             of_steps: Vec::new(),
             warnings: Vec::new(),
-            fillings: Vec::new(),
+            filled: Vec::new(),
             schema_files: SchemaFiles::new(),
         }
     }
@@ -235,6 +236,12 @@ impl<'a> Lowering<'a> {
     fn problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
         let origin = self.reading.problems.origin(at);
         self.reading.problems.add(make(origin));
+    }
+
+    /// Notes a problem of a text that is there whatever is filled into it.
+    fn certain_problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
+        let origin = self.reading.problems.origin(at);
+        self.reading.problems.add_certain(make(origin));
     }
 
     /// The value of a key that must be there.

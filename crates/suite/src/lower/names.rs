@@ -14,7 +14,7 @@ use crate::{
 };
 use mcp::script::{
     subject::StepOrder,
-    template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
+    template::{Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
 };
 use text::environment::is_variable_name;
 
@@ -55,22 +55,18 @@ impl Lowering<'_> {
         let mut filled = String::new();
         for piece in pieces(&text.text, Dialect::Native) {
             match piece {
-                Piece::Text(plain) => filled.push_str(plain),
+                Piece::Text(plain) => filled.push_str(&plain),
                 Piece::Escape => filled.push_str("{{"),
-                Piece::Name {
-                    name,
-                    written,
-                    form,
-                } => {
+                Piece::Name { name, written, .. } => {
                     let variable = name.strip_prefix("env.");
                     let value = variable.and_then(|it| around.environment.variable(it));
                     if variable.is_some() {
-                        self.check_name(name, written, form, text.at);
+                        self.check_name(&name, &written, text.at);
                     } else {
-                        let place = self.within(text.at, written);
-                        self.problem(place, |origin| problems::too_early(origin, written));
+                        let place = self.within(text.at, &written);
+                        self.problem(place, |origin| problems::too_early(origin, &written));
                     }
-                    filled.push_str(value.unwrap_or(written));
+                    filled.push_str(value.unwrap_or(&written));
                 }
             }
         }
@@ -109,8 +105,8 @@ impl Lowering<'_> {
             match piece {
                 Piece::Text(_) | Piece::Escape => {}
                 Piece::Name { written, .. } => {
-                    let place = self.within(key.at, written);
-                    self.problem(place, |origin| problems::marker_in_key(origin, written));
+                    let place = self.within(key.at, &written);
+                    self.problem(place, |origin| problems::marker_in_key(origin, &written));
                 }
             }
         }
@@ -158,18 +154,14 @@ impl Lowering<'_> {
         for piece in pieces(text, self.dialect()) {
             match piece {
                 Piece::Escape => {}
-                Piece::Text(plain) => self.check_blanks(plain, at),
-                Piece::Name {
-                    name,
-                    written,
-                    form,
-                } => self.check_name(name, written, form, at),
+                Piece::Text(plain) => self.check_blanks(&plain, at),
+                Piece::Name { name, written, .. } => self.check_name(&name, &written, at),
             }
         }
     }
 
     /// Checks one name.
-    fn check_name(&mut self, name: &str, written: &str, _form: Form, at: At) {
+    fn check_name(&mut self, name: &str, written: &str, at: At) {
         if name == "fixture" && !self.captured.contains(name) {
             self.uses_fixture = true;
         }

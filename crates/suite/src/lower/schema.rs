@@ -5,7 +5,7 @@ use std::{cell::RefCell, path::Path};
 
 use serde_json::Value;
 
-use super::{Lowering, expectation::has_markers};
+use super::Lowering;
 use crate::{
     model::expectation::{SchemaFiles, SchemaRule},
     problems,
@@ -21,6 +21,9 @@ use mcp::{
     script::template::text_has_markers,
 };
 
+/// Why a schema file cannot be read.
+pub(super) const SCHEMA_BY_NAME: &str = "a schema file cannot be named by a `{{…}}`";
+
 impl Lowering<'_> {
     /// The compiled schema of a key.
     pub(super) fn json_schema(&mut self, field: Field<TextOr<Anything>>) -> Option<SchemaRule> {
@@ -29,7 +32,7 @@ impl Lowering<'_> {
             TextOr::Map(Anything(mut node)) => {
                 self.escape_data_in_patterns(&mut node);
                 // What is wrong about a marker may be right about its value, of which nothing is known yet.
-                let is_template = self.fillings.is_empty() && has_markers(&node);
+                let is_template = self.is_open(&node);
                 let files = RefCell::default();
                 let schema = node.into_value();
                 self.check_keywords(&schema, at);
@@ -44,8 +47,10 @@ impl Lowering<'_> {
                 }
                 ("inline".to_owned(), found)
             }
-            // That no schema is named by a marker is told elsewhere.
-            TextOr::Text(path) if self.fillings.is_empty() && text_has_markers(&path.text) => {
+            // Schemas are compiled when a suite is loaded, before there are values.
+            TextOr::Text(path) if self.reading.problems.is_open(path.at) => {
+                let problem = |origin| problems::bad_schema(origin, SCHEMA_BY_NAME);
+                self.certain_problem(at, problem);
                 return None;
             }
             TextOr::Text(path) => {

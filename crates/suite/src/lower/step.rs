@@ -359,7 +359,7 @@ impl Lowering<'_> {
         let parts = pieces(text, self.dialect())
             .into_iter()
             .map(|piece| match piece {
-                Piece::Text(plain) => Filled::Written(plain.to_owned()),
+                Piece::Text(plain) => Filled::Written(plain),
                 Piece::Escape => Filled::Written("{{".to_owned()),
                 Piece::Name { .. } => Filled::Data("0".to_owned()),
             });

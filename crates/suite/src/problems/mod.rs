@@ -32,6 +32,8 @@ pub struct Problems {
     list: Vec<Diagnostic>,
     /// What tells the ones in the list apart.
     known: HashSet<Told>,
+    /// Texts and keys that are filled in later: what will be wrong with them is not known yet.
+    open: Vec<At>,
     /// Keys that are there and were refused, or were meant by others that were: they are not missing.
     refused: Vec<(String, At)>,
 }
@@ -44,6 +46,7 @@ impl Problems {
             settings,
             list: Vec::new(),
             known: HashSet::new(),
+            open: Vec::new(),
             refused: Vec::new(),
         }
     }
@@ -53,11 +56,19 @@ impl Problems {
         Self::new(Arc::clone(&self.suite), self.settings.clone())
     }
 
+    /// Nothing wrong yet in the same files, of which these texts and keys are filled in later.
+    pub fn with_open(&self, open: Vec<At>) -> Self {
+        let empty = self.empty();
+        Self { open, ..empty }
+    }
+
     /// The place as origin.
     pub fn origin(&self, at: At) -> Origin {
         let file = match (at.source, &self.settings) {
             (Source::Settings, Some(settings)) => settings,
-            (Source::Settings, None) | (Source::Suite | Source::Filling(_), _) => &self.suite,
+            (Source::Settings, None) | (Source::Suite | Source::Data | Source::Filled(_), _) => {
+                &self.suite
+            }
         };
         Origin {
             file: Arc::clone(file),
@@ -70,8 +81,18 @@ impl Problems {
         &self.suite
     }
 
-    /// Notes a problem. The same one at the same place, as an alias makes it, is noted once.
+    /// Notes a problem, unless it depends on what is filled in later.
     pub fn add(&mut self, problem: Diagnostic) {
+        let place = problem.origin.as_ref();
+        let is_at = |open: &At| place.is_some_and(|place| lies_in(place, &self.origin(*open)));
+        if !self.open.iter().any(is_at) {
+            self.add_certain(problem);
+        }
+    }
+
+    /// Notes a problem that is there whatever is filled in. The same one at the same place, as an alias makes it, is
+    /// noted once.
+    pub fn add_certain(&mut self, problem: Diagnostic) {
         let place = problem.origin.as_ref().map(|origin| {
             let file = Arc::as_ptr(&origin.file) as usize;
             (file, origin.span)
@@ -94,14 +115,25 @@ impl Problems {
     /// Whether an error lies within a place: what follows from it need not be told.
     pub fn is_broken(&self, at: At) -> bool {
         let place = self.origin(at);
-        self.list.iter().any(|problem| {
-            problem.severity == Severity::Error
-                && problem.origin.as_ref().is_some_and(|origin| {
-                    Arc::ptr_eq(&origin.file, &place.file)
-                        && place.span.start <= origin.span.start
-                        && origin.span.end <= place.span.end
-                })
-        })
+        let mut errors = self.list.iter();
+        self.is_open(at)
+            || errors.any(|problem| {
+                let origin = problem.origin.as_ref();
+                problem.severity == Severity::Error
+                    && origin.is_some_and(|origin| lies_in(origin, &place))
+            })
+    }
+
+    /// Whether something is filled in later.
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether something within a place is filled in later.
+    pub fn is_open(&self, at: At) -> bool {
+        let place = self.origin(at);
+        let mut open = self.open.iter();
+        open.any(|open| lies_in(&self.origin(*open), &place))
     }
 
     /// Notes a key that is there and was refused.
@@ -150,6 +182,13 @@ impl Problems {
         list.sort_by_key(|problem| problem.origin.as_ref().map(|origin| origin.span.start));
         list
     }
+}
+
+/// Whether a place lies in another one.
+fn lies_in(inner: &Origin, outer: &Origin) -> bool {
+    Arc::ptr_eq(&inner.file, &outer.file)
+        && outer.span.start <= inner.span.start
+        && inner.span.end <= outer.span.end
 }
 
 /// A problem that makes the document unusable.

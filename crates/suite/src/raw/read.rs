@@ -219,7 +219,13 @@ impl Reading {
             }
             (Some(forms), _) => problems::wrong_type(origin, &node.what(), &(forms.words)()),
         };
-        self.problems.add(problem);
+        match node.kind {
+            // One of these stays one, whatever is filled in.
+            Kind::List(_) | Kind::Map(_) => self.problems.add_certain(problem),
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {
+                self.problems.add(problem);
+            }
+        }
     }
 }
 

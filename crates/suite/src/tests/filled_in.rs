@@ -96,6 +96,20 @@ fn what_is_wrong_whatever_is_filled_in_is_told_at_load() {
     );
     case("json_schema: '{{x}}'", &["bad-schema!"]);
     case("json_schema: {const: '{{x}}'}", &[]);
+    case("not: {json_schema: {type: '{{x}}'}}", &[]);
+    case("file_exists: '{{x}}*'", &["no-pattern"]);
+    case("json_path: [a,\n  '{{x}}']", &["wrong-type!"]);
+    case("json_path: {$.a: {length: {gt: '{{x!}}'}}}", &[]);
+    case("json_schema: {type: &x '{{x}}', not: {type: *x}}", &[]);
+    case("equals: &y '{{x!}}', json_path: {$.a: {ge: *y}}", &[]);
+}
+
+#[test]
+fn what_a_rule_with_a_name_lacks_is_told_at_its_place() {
+    let text = "trace: [{tool: a}]\ntrajectory:\n- {type: outcome, tool: '{{env.T}}'}\n";
+    let shown = Sample::one(text).with_variable("T", "a").shown();
+    assert!(shown.contains("a.yaml:3:3"), "{shown}");
+    assert!(shown.contains("`outcome` is missing"), "{shown}");
 }
 
 #[test]

@@ -13,8 +13,10 @@ pub enum Source {
     Suite,
     /// The settings file.
     Settings,
-    /// None: `{{…}}` was filled in here, and this is the number of the filling.
-    Filling(usize),
+    /// None: this is captured data.
+    Data,
+    /// None: this is a text of which `{{…}}` was filled in, the one of this number.
+    Filled(usize),
 }
 
 /// A place in one of the two files.
@@ -27,19 +29,17 @@ pub struct At {
 }
 
 impl At {
-    /// The place of a filling.
-    pub fn filling(number: usize) -> Self {
-        Self {
-            source: Source::Filling(number),
-            ..Self::default()
-        }
+    /// The place of what no file has.
+    pub fn of(source: Source) -> Self {
+        let span = Span::default();
+        Self { source, span }
     }
 
     /// Whether the author wrote what is here, and nothing was filled in.
     pub fn is_written(self) -> bool {
         match self.source {
             Source::Suite | Source::Settings => true,
-            Source::Filling(_) => false,
+            Source::Data | Source::Filled(_) => false,
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
 
 /// The text of a path whose markers have values. Under the Go tool's rules they are part of the path.
 pub fn filled_path(template: &Template, bindings: &Bindings) -> Result<String, String> {
-    let parts = bindings.parts(template.written());
+    let parts = template.parts(bindings);
     let parts = parts.map_err(|unknown| unknown.to_string())?;
     let text: String = parts.iter().map(Part::text).collect();
     match bindings.dialect {

@@ -7,6 +7,7 @@ mod files;
 mod json;
 mod limits;
 mod process;
+mod template;
 mod text;
 mod traffic;
 mod trajectory;
@@ -20,6 +21,7 @@ pub use self::{
     json::{JsonWanted, Precision, ResultCount, SchemaRule},
     limits::LimitWanted,
     process::{ExitWanted, ProcessWanted, StderrWanted},
+    template::WantedTemplate,
     text::TextWanted,
     traffic::{
         LoggingWanted, NotificationsWanted, Presence, ProgressWanted, Provoked,
@@ -28,7 +30,7 @@ pub use self::{
     trajectory::{Among, TrajectoryRule},
 };
 pub use super::value_rule::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule};
-use crate::{Dialect, yaml::Node};
+use crate::Dialect;
 use ::text::source::Origin;
 pub use mcp::protocol::method::LogLevel;
 use mcp::script::template::UnknownName;
@@ -60,8 +62,8 @@ pub struct Unbound {
     pub(crate) family: Family,
     /// Whose rules it was loaded by.
     pub(crate) dialect: Dialect,
-    /// The value as the suite has it: how numbers and words are written is kept, since they may be meant as texts.
-    pub(crate) value: Node,
+    /// The value.
+    pub(crate) value: WantedTemplate,
     /// The files that schemas in it refer to, as they were at load: later there is no folder to look in.
     pub(crate) schema_files: SchemaFiles,
 }
