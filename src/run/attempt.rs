@@ -2,7 +2,7 @@
 //! which needs no slot of the run.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::OnceLock,
     time::{Duration, Instant as StdInstant},
 };
 
@@ -61,16 +61,16 @@ pub(super) async fn attempt(
     slot: &mut Slot,
 ) -> Box<Attempted> {
     let begun = StdInstant::now();
-    let mut attempted = Attempted::new(shared);
+    let mut attempted = Attempted::new(&job.planned, shared);
     if let Subject::Trajectory(source) = &job.body.subject {
         trajectory::observe(source, job, shared, &mut attempted);
-        return attempted.since(begun);
+        return attempted.since(begun, job);
     }
     let image = match image::of(&job.planned, shared, teller).await {
         Ok(image) => image,
         Err(disruption) => {
             attempted.observation.disruption = Some(disruption);
-            return attempted.since(begun);
+            return attempted.since(begun, job);
         }
     };
     if shared.shares(&job.planned).is_some() && job.body.calls_tools() {
@@ -91,7 +91,7 @@ pub(super) async fn attempt(
         attempted.observation.reached = reached;
         attempted.observation.disruption = Some(disruption);
     }
-    attempted.since(begun)
+    attempted.since(begun, job)
 }
 
 /// Starts the server of a plan's job in a fresh place, with a session that has not begun, for a question that is no
@@ -109,7 +109,7 @@ pub(super) async fn open(
         deadline: Instant::now() + planned.terms.timeout,
         image: image.as_deref(),
     };
-    let mut opened = Attempted::new(shared);
+    let mut opened = Attempted::new(planned, shared);
     let place = opened.place(planned, shared, started).await?;
     opened.bindings.fixture = place.fixture_path();
     let mut slot = Slot::Held(None);
@@ -123,15 +123,13 @@ pub(super) async fn open(
 
 impl Attempted {
     /// Nothing was tried yet.
-    fn new(shared: &Shared) -> Box<Self> {
+    fn new(planned: &Planned, shared: &Shared) -> Box<Self> {
         Box::new(Self {
             observation: Observation::default(),
-            bindings: Bindings {
-                environment: Arc::clone(&shared.options.environment),
-                unknown: shared.options.unknown_names(),
-                dialect: shared.options.rules.dialect,
-                ..Bindings::default()
-            },
+            bindings: planned
+                .assertion
+                .rules
+                .bindings(&shared.options.environment),
             command_line: None,
             shared_server: Users::default(),
             notes: Vec::new(),
@@ -143,10 +141,10 @@ impl Attempted {
     }
 
     /// Notes how long it took, and what it proves; waiting for others, and what nobody asked for, is not counted.
-    fn since(mut self: Box<Self>, begun: StdInstant) -> Box<Self> {
+    fn since(mut self: Box<Self>, begun: StdInstant, job: &RunJob) -> Box<Self> {
         let others = self.waited + self.observation.timings.aside;
         self.observation.timings.total = begun.elapsed().saturating_sub(others);
-        self.observation.proof = self.bindings.dialect.proof();
+        self.observation.proof = job.planned.assertion.rules.proof;
         self
     }
 
@@ -227,7 +225,7 @@ impl Attempted {
         let begun = StdInstant::now();
         let mut place = self.place(&job.planned, shared, started).await?;
         self.bindings.fixture = place.fixture_path();
-        let sought = sought_before(job, &self.bindings, shared.options.rules.dialect);
+        let sought = sought_before(job, &self.bindings);
         let until = shared.until(&job.planned, started.deadline + self.waited);
         let looked = place.look_before(&sought, &until).await;
         self.observation.timings.place = begun.elapsed();
@@ -257,6 +255,7 @@ impl Attempted {
             bindings: &self.bindings,
             place: &place,
             image: started.image,
+            lookup: planned.assertion.rules.lookup,
             clock: started.clock,
             timeout: terms.timeout,
             assertion: &planned.assertion.case.id,
@@ -306,7 +305,6 @@ impl Attempted {
             place: &live.place,
             server: &live.process,
             job,
-            dialect: shared.options.rules.dialect,
             until,
             prepared: OnceLock::new(),
         };

@@ -80,11 +80,11 @@ fn first_start(
     }
     let fixture = planned.terms.fixture.of(shared.options.fixture.as_ref());
     let bindings = Bindings {
-        environment: Arc::clone(&shared.options.environment),
-        unknown: shared.options.unknown_names(),
-        dialect: shared.options.rules.dialect,
         fixture: fixture.map(|fixture| upload::place(fixture)),
-        ..Bindings::default()
+        ..planned
+            .assertion
+            .rules
+            .bindings(&shared.options.environment)
     };
     let command = launch::contained(program, &bindings)?;
     Ok(Some(FirstStart {

@@ -21,7 +21,6 @@ use mcp::{
     },
 };
 use suite::{
-    Dialect,
     model::{
         Body, StepWanted,
         expectation::{Expectation, TrafficWanted, Unusable, Wanted},
@@ -32,8 +31,6 @@ use suite::{
 /// How strict a run is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
-    /// Whose verdicts where ours and the Go tool's differ.
-    pub(crate) dialect: Dialect,
     /// Protocol findings are red.
     pub(crate) strict_protocol: bool,
     /// Green assertions that prove nothing are red.

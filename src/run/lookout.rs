@@ -23,8 +23,10 @@ use mcp::{
     session::{Awaited, Hooks, Look, OnEnd, Whose},
 };
 use suite::{
-    Dialect,
-    model::expectation::{Beside, Expectation, FilesLook, FilesWanted, Wanted},
+    model::{
+        expectation::{Beside, Expectation, FilesLook, FilesWanted, Wanted},
+        runtime_rules::FilesOf,
+    },
     plan::job::RunJob,
 };
 
@@ -33,7 +35,6 @@ pub(super) struct Watch<'a> {
     pub(super) place: &'a Place,
     pub(super) server: &'a Peer,
     pub(super) job: &'a RunJob,
-    pub(super) dialect: Dialect,
     /// How long may be looked.
     pub(super) until: Until,
     /// What the setup left at the paths of `file_unchanged`.
@@ -98,10 +99,15 @@ impl Watch<'_> {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let sought = sought(&wanted, bindings, self.dialect);
+        let sought = sought(&wanted, bindings, self.files_of());
         // Most assertions name no file, and those that do not should not carry the room for this along.
         let seen = self.place.look_after(&sought, self.server, &self.until);
         Box::pin(seen).await.map(Some)
+    }
+
+    /// Whose files relative paths name.
+    fn files_of(&self) -> FilesOf {
+        self.job.planned.assertion.rules.files
     }
 
     /// What the session of the job needs to know of it.
@@ -120,7 +126,7 @@ impl Watch<'_> {
     fn after_step(&self, part: StepPart, index: usize) -> Option<Look<'_>> {
         let wanted = &self.job.body.wanted_of(part).get(index)?.wanted;
         let is_last = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
-        let is_prepared = is_last && self.dialect == Dialect::Compat;
+        let is_prepared = is_last && self.files_of() == FilesOf::Caller;
         if !is_prepared && !wanted.iter().any(about_files) {
             return None;
         }
@@ -163,7 +169,7 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
 }
 
 /// What expectations look for in a place. One that is not known yet may ask what changed.
-fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
+fn sought(wanted: &[&Wanted], bindings: &Bindings, files_of: FilesOf) -> Sought {
     let mut paths = Paths::new();
     let mut missed = BTreeSet::new();
     let mut compared = Compared::No;
@@ -188,7 +194,7 @@ fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
             }
         }
     }
-    let (callers, paths) = of_caller(paths, dialect);
+    let (callers, paths) = of_caller(paths, files_of);
     Sought {
         paths,
         callers,
@@ -198,17 +204,17 @@ fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
 }
 
 /// What the expectations of a job look for, as far as its name is known before the server runs.
-pub(super) fn sought_before(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Sought {
+pub(super) fn sought_before(job: &RunJob, bindings: &Bindings) -> Sought {
     let all = job.body.all_wanted();
     let all: Vec<&Wanted> = all.filter(|wanted| about_files(wanted)).collect();
-    sought(&all, bindings, dialect)
+    sought(&all, bindings, job.planned.assertion.rules.files)
 }
 
 /// The paths that start in the caller's directory although there may be a fixture, and the others.
-fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
+fn of_caller(paths: Paths, files_of: FilesOf) -> (Paths, Paths) {
     paths
         .into_iter()
-        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
+        .partition(|(path, _)| files_of == FilesOf::Caller && Path::new(path).is_relative())
 }
 
 fn about_files(wanted: &Wanted) -> bool {

@@ -20,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{judge::Rules, scheduler::run};
 use host::{container::Containers, fixture::Fixture};
-use mcp::script::template::UnknownNames;
-use suite::Dialect;
 use text::environment::Environment;
 
 /// How a run is made.
@@ -62,14 +60,4 @@ pub(crate) enum RunEnd {
     Completed,
     /// It was interrupted; jobs that had not finished say so.
     Interrupted,
-}
-
-impl RunOptions {
-    /// What becomes of a `{{name}}` that nothing defines: the Go tool leaves it as it is.
-    fn unknown_names(&self) -> UnknownNames {
-        match self.rules.dialect {
-            Dialect::Native => UnknownNames::Refuse,
-            Dialect::Compat => UnknownNames::Keep,
-        }
-    }
 }

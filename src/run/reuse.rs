@@ -115,7 +115,7 @@ impl Attempted {
             return Ok(None);
         }
         self.bindings.fixture = live.place.fixture_path();
-        let sought = sought_before(job, &self.bindings, shared.options.rules.dialect);
+        let sought = sought_before(job, &self.bindings);
         let until = shared.until(&job.planned, started.deadline + self.waited);
         let looked = live.place.look_before(&sought, &until);
         if let Err(disruption) = live.session.meanwhile(looked).await {

@@ -22,7 +22,7 @@ use mcp::{
     script::template::Bindings,
     transport::{Connection, clock::JobClock},
 };
-use suite::model::server::Target;
+use suite::model::{runtime_rules::Lookup, server::Target};
 use text::environment::Environment;
 
 /// What the servers of a run are started with.
@@ -48,6 +48,8 @@ pub struct Start<'a> {
     pub place: &'a Place,
     /// The image of its container, when it has one.
     pub image: Option<&'a ReadyImage>,
+    /// Where its program is looked for.
+    pub lookup: Lookup,
     /// What its frames are timed by.
     pub clock: JobClock,
     /// The time that a container has to start.
@@ -82,7 +84,7 @@ impl Host {
             let peer = Peer::Container(Box::new(container));
             return Ok(Server { connection, peer });
         }
-        let spec = process_spec(command, &self.environment);
+        let spec = process_spec(command, &self.environment, start.lookup);
         let started = Process::start(spec, start.clock).await;
         let (process, connection) = started.map_err(|failure| not_started(&failure))?;
         let peer = Peer::Process(process);

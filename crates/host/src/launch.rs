@@ -8,15 +8,15 @@ use std::{
 
 use super::{
     container::{body::Command, image::ReadyImage},
-    process::{Lookup, ProcessSpec, StartFailure},
+    process::{ProcessSpec, StartFailure},
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::{Bindings, Template, UnknownName},
 };
-use suite::{
-    Dialect,
-    model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
+use suite::model::{
+    runtime_rules::Lookup,
+    server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
 };
 use text::{environment::Environment, redact::Secrets};
 
@@ -35,8 +35,6 @@ pub struct CommandLine {
     pub env: Vec<(String, String)>,
     /// What is inherited.
     pub inherit: Inherit,
-    /// Whose rules say where the program is looked for.
-    pub dialect: Dialect,
 }
 
 impl CommandLine {
@@ -127,7 +125,6 @@ pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine,
                 directory: command.workdir.map(PathBuf::from),
                 env: command.env,
                 inherit: Inherit::Nothing,
-                dialect: bindings.dialect,
             })
         }
         Target::None => Err(invalid("the assertion has no `server`")),
@@ -135,7 +132,11 @@ pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine,
 }
 
 /// The process that a command line becomes in this run.
-pub(super) fn process_spec(line: CommandLine, environment: &Arc<Environment>) -> ProcessSpec {
+pub(super) fn process_spec(
+    line: CommandLine,
+    environment: &Arc<Environment>,
+    lookup: Lookup,
+) -> ProcessSpec {
     ProcessSpec {
         inherit: line.inherit,
         program: line.program,
@@ -148,10 +149,7 @@ pub(super) fn process_spec(line: CommandLine, environment: &Arc<Environment>) ->
         env: line.env,
         environment: Arc::clone(environment),
         search_path: environment.raw("PATH").unwrap_or_default().to_owned(),
-        lookup: match line.dialect {
-            Dialect::Native => Lookup::ServerFirst,
-            Dialect::Compat => Lookup::CallerOnly,
-        },
+        lookup,
     }
 }
 
@@ -278,7 +276,6 @@ fn fill(
             .transpose()?,
         env,
         inherit: launch.inherit.clone(),
-        dialect: bindings.dialect,
     })
 }
 

@@ -5,9 +5,11 @@ use std::{path::Path, sync::Arc};
 use super::{Chosen, Refusal};
 use crate::cli::run::RunArgs;
 use host::fixture::{Fixture, Side};
-use mcp::script::{subject::Needs, template::Template};
+use mcp::script::{
+    subject::Needs,
+    template::{Template, UnknownNames},
+};
 use suite::{
-    Dialect,
     lower::FixtureFrom,
     plan::{
         Plan,
@@ -64,15 +66,15 @@ fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
 }
 
 /// Refuses a plan without a fixture in which a server of the command line or a target speaks of one: suites that do
-/// so themselves were told when they were loaded. By the Go tool's rules the text stays.
+/// so themselves were told when they were loaded. Where names without a value are kept, so is this one.
 pub(super) fn check_none_is_named(
     plan: &Plan,
     args: &RunArgs,
-    (fixture_from, dialect): (FixtureFrom, Dialect),
+    fixture_from: FixtureFrom,
 ) -> Result<(), Refusal> {
-    match (fixture_from, dialect) {
-        (FixtureFrom::Settings, Dialect::Native) => {}
-        (FixtureFrom::Elsewhere | FixtureFrom::Given, _) | (_, Dialect::Compat) => return Ok(()),
+    match fixture_from {
+        FixtureFrom::Settings => {}
+        FixtureFrom::Elsewhere | FixtureFrom::Given => return Ok(()),
     }
     let Some(job) = plan.jobs.iter().find(|job| names_fixture(job)) else {
         return Ok(());
@@ -94,6 +96,7 @@ fn names_fixture(job: &Job) -> bool {
     match &job.work {
         Work::Run(work) => {
             work.assertion.needs != Needs::Nothing
+                && work.assertion.rules.unknown == UnknownNames::Refuse
                 && (work.terms.server.target.names_fixture() || work.terms.client.names_fixture())
         }
         Work::Skip(_) | Work::Invalid(_) => false,

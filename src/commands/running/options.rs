@@ -70,7 +70,6 @@ pub(crate) struct Prepared {
     pub(crate) name: RunName,
     /// The variables that `{{env.NAME}}` names.
     variables: BTreeSet<String>,
-    dialect: Dialect,
 }
 
 impl Prepared {
@@ -126,7 +125,6 @@ impl Prepared {
         RunOptions {
             jobs: self.jobs(args.place.jobs),
             rules: Rules {
-                dialect: self.dialect,
                 strict_protocol: args.strict_protocol,
                 strict_vacuity: args.strict_vacuity,
             },
@@ -167,7 +165,7 @@ pub(crate) fn prepare(
         Chosen::ByOptions => Contents::Unasked,
         Chosen::ToDivide | Chosen::ByPlan(_) => Contents::Told,
     };
-    let (loaded, dialect) = load(&suites, (args, fixture_from, contents), &environment)?;
+    let loaded = load(&suites, (args, fixture_from, contents), &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => {
@@ -197,7 +195,7 @@ pub(crate) fn prepare(
         Err(refusal) => return Err(refusal.beside(loaded.suite.problems)),
     };
     if fixture.is_none() {
-        check_none_is_named(&plan, args, (fixture_from, dialect))?;
+        check_none_is_named(&plan, args, fixture_from)?;
     }
     let mut notes = loaded.suite.notes;
     notes.extend(of_replaced_urls(&plan));
@@ -215,7 +213,6 @@ pub(crate) fn prepare(
         name: RunName::new(&environment),
         variables,
         environment,
-        dialect,
     })
 }
 
@@ -263,7 +260,7 @@ fn load(
     suites: &[PathBuf],
     (args, fixture_from, contents): (&RunArgs, FixtureFrom, Contents),
     environment: &Arc<Environment>,
-) -> Result<(Loaded, Dialect), Refusal> {
+) -> Result<Loaded, Refusal> {
     let given_elsewhere =
         args.selection.server.is_some() || args.docker.is_some() || !args.targets.is_empty();
     let server_from = if given_elsewhere {
@@ -314,10 +311,9 @@ fn load(
     let asked = args.selection.rules.compat().map(Dialect::of_compat);
     let loaded = load(asked)?;
     match asked {
-        Some(asked) => Ok((loaded, asked)),
         // One file's settings hold for the other suites too.
-        None if loaded.settings.compat => Ok((load(Some(Dialect::Compat))?, Dialect::Compat)),
-        None => Ok((loaded, Dialect::Native)),
+        None if loaded.settings.compat => load(Some(Dialect::Compat)),
+        Some(_) | None => Ok(loaded),
     }
 }
 

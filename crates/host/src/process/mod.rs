@@ -46,7 +46,7 @@ use mcp::{
         stdio::{Input, StdioParts},
     },
 };
-use suite::model::server::Inherit;
+use suite::model::{runtime_rules::Lookup, server::Inherit};
 use text::environment::Environment;
 
 /// The environment variable by which the processes of a job are found again.
@@ -86,17 +86,6 @@ pub struct ProcessSpec {
     pub search_path: OsString,
     /// Whether the server's `PATH` says where its program is.
     pub lookup: Lookup,
-}
-
-/// Where a program is looked for that is named without a path.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Lookup {
-    /// On the `PATH` that the server gets, as clients built on Node and Python do, and where it is not there on the
-    /// caller's.
-    #[default]
-    ServerFirst,
-    /// On the caller's alone, as the Go tool does.
-    CallerOnly,
 }
 
 /// How long a server may take to end.

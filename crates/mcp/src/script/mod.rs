@@ -10,8 +10,6 @@ pub mod rendered;
 pub mod subject;
 pub mod template;
 
-use crate::observation::Proof;
-
 /// Whose rules apply where the Go tool of the same name gives another verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
@@ -23,14 +21,6 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// What proves that something is not there.
-    pub fn proof(self) -> Proof {
-        match self {
-            Self::Native => Proof::Strict,
-            Self::Compat => Proof::AsWritten,
-        }
-    }
-
     /// The one that a setting or a switch of the name `compat` asks for.
     pub fn of_compat(compat: bool) -> Self {
         if compat { Self::Compat } else { Self::Native }

@@ -10,6 +10,7 @@ use crate::{
     model::{
         Assertion, Body, Case, Control,
         expectation::{Family, Wanted},
+        runtime_rules::RuntimeRules,
         server::{Server, Target},
     },
     problems,
@@ -48,6 +49,7 @@ pub struct Parts {
     client: Arc<ClientBehaviour>,
     control: Control,
     uses_fixture: bool,
+    rules: RuntimeRules,
     body: Body,
 }
 
@@ -61,6 +63,7 @@ impl Parts {
             control: self.control.kept(),
             uses_fixture: self.uses_fixture,
             needs: self.body.needs(),
+            rules: self.rules,
             body: Arc::new(self.body),
         }
     }
@@ -350,6 +353,7 @@ impl Lowering<'_> {
             client: self.compiled.client(client),
             control,
             uses_fixture: self.uses_fixture,
+            rules: RuntimeRules::of(self.dialect()),
             body: Body {
                 setup,
                 subject,

@@ -6,12 +6,13 @@ pub mod counted;
 pub mod expectation;
 mod fixture;
 pub mod misspelt;
+pub mod runtime_rules;
 pub mod server;
 mod value_rule;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use self::server::Server;
+use self::{runtime_rules::RuntimeRules, server::Server};
 use crate::{
     model::expectation::{Beside, Wanted},
     written::{Part, Places},
@@ -104,6 +105,8 @@ pub struct Assertion {
     pub uses_fixture: bool,
     /// What it needs of its server.
     pub needs: Needs,
+    /// What differs when it runs, by whose rules it was loaded.
+    pub rules: RuntimeRules,
     /// What it does and wants.
     pub body: Arc<Body>,
 }
