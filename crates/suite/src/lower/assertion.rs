@@ -454,11 +454,9 @@ impl Lowering<'_> {
             (Some(log), _) => TraceSource::AuditLog(log),
             (None, Some(calls)) => TraceSource::Inline(calls),
             (None, None) => {
-                if self.dialect() == Dialect::Native {
-                    self.problem(at, |origin| {
-                        problems::missing_one_of(origin, &["trace", "audit_log"], "`trajectory`")
-                    });
-                }
+                self.native_problem(at, |origin| {
+                    problems::missing_one_of(origin, &["trace", "audit_log"], "`trajectory`")
+                });
                 TraceSource::Inline(Vec::new())
             }
         };

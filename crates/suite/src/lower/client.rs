@@ -236,12 +236,10 @@ impl Lowering<'_> {
         {
             return action;
         }
-        if self.dialect() == Dialect::Native {
-            let words = ANSWERS.map(ElicitationAction::word);
-            self.problem(word.at, |origin| {
-                problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
-            });
-        }
+        let words = ANSWERS.map(ElicitationAction::word);
+        self.native_problem(word.at, |origin| {
+            problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
+        });
         ElicitationAction::Accept
     }
 }

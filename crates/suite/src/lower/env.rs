@@ -175,10 +175,9 @@ impl Lowering<'_> {
 
     /// Tells what is no name. For the Go tool such a variable was one that is never set.
     fn check_variable_name(&mut self, name: &str, at: At) {
-        if is_variable_name(name) || self.dialect() == Dialect::Compat {
-            return;
+        if !is_variable_name(name) {
+            self.native_problem(at, |origin| problems::bad_variable_name(origin, name));
         }
-        self.problem(at, |origin| problems::bad_variable_name(origin, name));
     }
 
     /// The values of a table, each with its name.

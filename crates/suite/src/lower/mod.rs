@@ -238,6 +238,30 @@ impl<'a> Lowering<'a> {
         self.reading.problems.add(make(origin));
     }
 
+    /// Notes a problem that only our rules have: the Go tool takes what is there.
+    fn native_problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
+        match self.dialect() {
+            Dialect::Native => self.problem(at, make),
+            Dialect::Compat => {}
+        }
+    }
+
+    /// Notes a problem that the Go tool goes on with: under its rules it is a warning.
+    fn problem_or_warning(
+        &mut self,
+        at: At,
+        make: impl FnOnce(text::source::Origin) -> Diagnostic,
+    ) {
+        let dialect = self.dialect();
+        self.problem(at, |origin| match dialect {
+            Dialect::Native => make(origin),
+            Dialect::Compat => Diagnostic {
+                severity: Severity::Warning,
+                ..make(origin)
+            },
+        });
+    }
+
     /// Notes a problem of a text that is there whatever is filled into it.
     fn certain_problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
         let origin = self.reading.problems.origin(at);
@@ -270,25 +294,16 @@ impl<'a> Lowering<'a> {
 
     /// Notes that a key is missing; under the rules of the Go tool, which goes on without it, as a warning.
     fn required_by_us(&mut self, key: &str, owner: &str, at: At) -> Option<()> {
-        if self.dialect() == Dialect::Native || self.reading.problems.is_refused(&[key], at) {
-            return self.required(None, key, owner, at);
+        if self.reading.problems.is_refused(&[key], at) {
+            return None;
         }
-        self.problem(at, |origin| {
-            let mut problem = problems::missing_key(origin, key, owner);
-            problem.severity = Severity::Warning;
-            problem
-        });
-        Some(())
+        self.problem_or_warning(at, |origin| problems::missing_key(origin, key, owner));
+        (self.dialect() == Dialect::Compat).then_some(())
     }
 
     /// Notes a key that wants something where nothing looks at it. The Go tool passes over such keys.
     fn not_looked_at(&mut self, key: &str, at: At, reason: &str) {
-        let origin = self.reading.problems.origin(at);
-        let mut problem = problems::not_looked_at(origin, key, reason);
-        if self.dialect() == Dialect::Compat {
-            problem.severity = Severity::Warning;
-        }
-        self.reading.problems.add(problem);
+        self.problem_or_warning(at, |origin| problems::not_looked_at(origin, key, reason));
     }
 
     /// Notes that none of several keys is there; one that was refused is.

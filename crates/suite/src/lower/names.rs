@@ -214,9 +214,6 @@ impl Lowering<'_> {
 
     /// Tells `{{ name }}` where the name is known: probably its value was meant.
     fn check_blanks(&mut self, plain: &str, at: At) {
-        if self.dialect() != Dialect::Native {
-            return;
-        }
         let mut rest = plain;
         while let Some((_, behind)) = rest.split_once("{{") {
             rest = behind;
@@ -225,7 +222,7 @@ impl Lowering<'_> {
             if is_name(name) && (name == "fixture" || self.is_known(name)) {
                 let written = format!("{{{{{inner}}}}}");
                 let place = self.within(at, &written);
-                self.problem(place, |origin| {
+                self.native_problem(place, |origin| {
                     problems::no_variable(origin, &written, name)
                 });
             }
@@ -282,8 +279,8 @@ impl Lowering<'_> {
     /// Adds the name of a capture to those that are known from here on. The Go tool takes any.
     pub(super) fn define(&mut self, name: &str, at: At) {
         let is_free = is_name(name) && !RESERVED.contains(&name) && !name.starts_with("env.");
-        if !is_free && self.dialect() == Dialect::Native {
-            self.problem(at, |origin| problems::bad_capture(origin, name));
+        if !is_free {
+            self.native_problem(at, |origin| problems::bad_capture(origin, name));
         }
         self.captured.insert(name.to_owned());
     }

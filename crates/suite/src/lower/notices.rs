@@ -170,14 +170,11 @@ impl Lowering<'_> {
     /// Tells a log level that does not exist. The Go tool takes any word.
     pub(super) fn check_level(&mut self, text: &Text) {
         let is_marked = mcp::script::template::text_has_markers(&text.text);
-        if is_marked
-            || LogLevel::from_name(&text.text).is_some()
-            || self.dialect() == Dialect::Compat
-        {
+        if is_marked || LogLevel::from_name(&text.text).is_some() {
             return;
         }
         let known = LogLevel::ALL.map(LogLevel::name);
-        self.problem(text.at, |origin| {
+        self.native_problem(text.at, |origin| {
             problems::unknown_word(origin, &text.text, "log level", &known)
         });
     }

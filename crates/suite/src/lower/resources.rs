@@ -41,9 +41,9 @@ impl Lowering<'_> {
             read = self.unless_empty("read", read, Text::is_blank);
         }
         let actions = actions(list.is_some(), templates.is_some(), read.is_some());
-        if actions > 1 && self.dialect() == Dialect::Native {
+        if actions > 1 {
             let keys = ["list", "templates", "read"];
-            self.problem(at, |origin| {
+            self.native_problem(at, |origin| {
                 problems::conflicting_keys(origin, &keys, owner)
             });
         }

@@ -276,8 +276,8 @@ impl Lowering<'_> {
 
     /// `tool` and `args`.
     pub(super) fn tool_call(&mut self, tool: Text, args: Option<Field<Members>>) -> ToolCall {
-        if tool.is_blank() && self.dialect() == Dialect::Native {
-            self.problem(tool.at, |origin| problems::nameless(origin, "tool"));
+        if tool.is_blank() {
+            self.native_problem(tool.at, |origin| problems::nameless(origin, "tool"));
         }
         ToolCall {
             tool: self.template(tool),

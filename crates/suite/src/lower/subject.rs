@@ -145,9 +145,9 @@ impl Lowering<'_> {
         if get.is_some() {
             list = self.unless_empty("list", list, MapOrNothing::is_empty);
         }
-        if list.is_some() && get.is_some() && self.dialect() == Dialect::Native {
+        if list.is_some() && get.is_some() {
             let keys = ["list", "get"];
-            self.problem(at, |origin| {
+            self.native_problem(at, |origin| {
                 problems::conflicting_keys(origin, &keys, owner)
             });
         }

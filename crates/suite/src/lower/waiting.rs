@@ -5,7 +5,6 @@ use super::{
     subject::{Lowered, Made},
 };
 use crate::{
-    Dialect,
     model::expectation::Family,
     problems,
     raw::{
@@ -34,8 +33,8 @@ impl Lowering<'_> {
                 problems::no_effect(origin, "args", "there is no `tool`")
             });
         }
-        if level.is_none() && tool.is_none() && self.dialect() == Dialect::Native {
-            self.problem(at, |origin| {
+        if level.is_none() && tool.is_none() {
+            self.native_problem(at, |origin| {
                 problems::missing_one_of(origin, &["set_level", "tool"], "`assert_logging`")
             });
         }
