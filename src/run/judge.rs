@@ -1,4 +1,4 @@
-//! From an observation to a status: every expectation is resolved and checked, findings are weighed by how
+//! From an observation to a status: every expectation is bound and checked, findings are weighed by how
 //! strict the run is. No I/O; the attempt is over when this is called.
 
 use std::{borrow::Cow, collections::BTreeMap};
@@ -66,7 +66,7 @@ pub(super) fn judge(
         disruption: seen.disruption.clone(),
         vacuous: Vec::new(),
     };
-    let mut resolved = Vec::new();
+    let mut bound = Vec::new();
     for (index, step) in seen.steps.iter().enumerate() {
         if let Some(written) = written_step(job, step) {
             // A later step may capture under the same name.
@@ -77,13 +77,13 @@ pub(super) fn judge(
     bench.bindings.captured.clone_from(&bindings.captured);
     if seen.disruption.is_none() {
         for wanted in &job.body.wanted {
-            if let Some(expectation) = bench.resolve(wanted) {
+            if let Some(expectation) = bench.bind(wanted) {
                 bench.check(&expectation, wanted, seen, None);
-                resolved.push(expectation);
+                bound.push(expectation);
             }
         }
     }
-    let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+    let wanted: Vec<&Expectation> = bound.iter().map(AsRef::as_ref).collect();
     if bench.is_green()
         && let Some(mismatch) = check::unasked_error(&wanted, seen)
     {
@@ -94,7 +94,7 @@ pub(super) fn judge(
     findings.append(&mut bench.vacuity(job, &wanted, seen));
     bench.name_the_tool(seen);
     bench.name_the_argument(job);
-    let allowed = allowed_findings(&resolved);
+    let allowed = allowed_findings(&bound);
     if allowed.is_none() {
         bench.weigh_unheard(seen);
     }
@@ -131,8 +131,8 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 }
 
 /// The findings that an assertion says may occur, if it speaks of them.
-fn allowed_findings(resolved: &[impl AsRef<Expectation>]) -> Option<&[FindingCode]> {
-    resolved.iter().find_map(|one| {
+fn allowed_findings(bound: &[impl AsRef<Expectation>]) -> Option<&[FindingCode]> {
+    bound.iter().find_map(|one| {
         let Expectation::Traffic(TrafficWanted::Findings(codes)) = one.as_ref() else {
             return None;
         };
@@ -172,15 +172,15 @@ impl Bench<'_> {
             return;
         }
         let label = format!("{} ({})", step.name(), step.label);
-        let (failed, mut resolved) = (self.failures.len(), Vec::new());
+        let (failed, mut bound) = (self.failures.len(), Vec::new());
         let disrupted = self.disruption.is_some();
         for wanted in &of_step.wanted {
-            if let Some(expectation) = self.resolve(wanted) {
+            if let Some(expectation) = self.bind(wanted) {
                 self.check(&expectation, wanted, seen, Some(&label));
-                resolved.push(expectation);
+                bound.push(expectation);
             }
         }
-        let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+        let wanted: Vec<&Expectation> = bound.iter().map(AsRef::as_ref).collect();
         // What prepares the subject proves nothing by itself, and an error that is merely allowed neither.
         if step.part == StepPart::Subject && !wanted.is_empty() {
             let found = check::vacuity::findings(&wanted, seen).into_iter();
@@ -246,7 +246,7 @@ impl Bench<'_> {
     }
 
     /// The expectation with its markers filled in; one that cannot be is an `Error`.
-    fn resolve<'w>(&mut self, wanted: &'w Wanted) -> Option<Cow<'w, Expectation>> {
+    fn bind<'w>(&mut self, wanted: &'w Wanted) -> Option<Cow<'w, Expectation>> {
         match wanted.bind(&self.bindings) {
             Ok(expectation) => Some(expectation),
             Err(problem) => {

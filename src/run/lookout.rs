@@ -147,11 +147,11 @@ impl Watch<'_> {
             Whose::Step(part, index) => (&body.wanted_of(part).get(index)?.wanted, None),
             Whose::Subject => (&body.wanted, body.subject.within()),
         };
-        // One that cannot be resolved is told when it is judged.
-        let resolved = wanted
+        // One that cannot be bound is told when it is judged.
+        let bound = wanted
             .iter()
             .filter_map(|wanted| wanted.bind(bindings).ok());
-        let wait = Wait::of(resolved, within)?;
+        let wait = Wait::of(bound, within)?;
         Some(Awaited {
             least: wait.least,
             most: wait.most,
