@@ -14,7 +14,7 @@
 //!
 //! This package is the program; the crates of the workspace do not know it. `cli` is what was typed, `commands` has a file
 //! or a folder for each verb, `run` makes outcomes of jobs, `deliver` brings texts to their places, `terminal` is the live
-//! view, `tls` says whom connections trust. `inspect` is empty so far. [`main`] is the entry point.
+//! view. `inspect` is empty so far. [`main`] is the entry point.
 
 mod cli;
 mod commands;
@@ -22,7 +22,6 @@ mod deliver;
 mod inspect;
 mod run;
 mod terminal;
-mod tls;
 
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> std::process::ExitCode {

@@ -29,23 +29,22 @@ const OWNERS: &[(&str, &[&str])] = &[
         "rmcp",
         &["crates/serve/src/", "crates/mcp/src/session/second_opinion"],
     ),
-    ("rustls", &["src/tls"]),
-    ("rustls_native_certs", &["src/tls"]),
+    ("rustls", &["crates/mcp/src/transport/tls"]),
+    ("rustls_native_certs", &["crates/mcp/src/transport/tls"]),
     (
         "serde_saphyr",
         &["crates/suite/src/yaml/", "crates/serve/src/faults/"],
     ),
-    ("webpki_roots", &["src/tls"]),
+    ("webpki_roots", &["crates/mcp/src/transport/tls"]),
 ];
 
 /// The rooms of the program, and those that each may use. `commands` may use all.
 const ROOMS: &[(&str, &[&str])] = &[
     ("cli", &[]),
-    ("deliver", &["tls"]),
+    ("deliver", &[]),
     ("inspect", &[]),
     ("run", &[]),
     ("terminal", &[]),
-    ("tls", &[]),
 ];
 
 /// Names that do not say what lives in a file.

@@ -24,7 +24,8 @@ use super::{
     patience::Patience,
     proxy::Proxy,
 };
-use crate::{deliver::facts::Here, tls};
+use crate::deliver::facts::Here;
+use mcp::transport::tls;
 use text::redact::Secrets;
 
 /// How long making a connection may take.

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod stdio;
 #[cfg(test)]
 pub mod tests;
+pub mod tls;
 pub mod wire;
 
 use tokio::{task::coop::consume_budget, time::Instant};

@@ -14,7 +14,7 @@ use text::environment::Environment;
 
 /// Why no connection can be trusted.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TlsError {
+pub enum TlsError {
     /// The variables name places without a usable certificate.
     #[error(
         "no certificate in `{places}`, which {variables} names ({reason})\n  help: name a PEM file with the \
@@ -34,7 +34,7 @@ pub(crate) enum TlsError {
 }
 
 /// How to connect over TLS as a client. Certificates are read from files: call it once.
-pub(crate) fn client_config(environment: &Environment) -> Result<ClientConfig, TlsError> {
+pub fn client_config(environment: &Environment) -> Result<ClientConfig, TlsError> {
     // The provider is named, so that nothing depends on which crate installed one first.
     Ok(
         ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
