@@ -21,8 +21,9 @@ use host::{
     contained,
     container::image::ReadyImage,
     host::{Ended, Pace, Server, Start},
-    launch::command_line,
+    launch::spelled,
     place::Place,
+    remote::free_port,
 };
 use mcp::{
     observation::{
@@ -260,13 +261,13 @@ impl Attempted {
             timeout: terms.timeout,
             assertion: &planned.assertion.case.id,
         };
-        let launched = match command_line(target, &self.bindings) {
-            Ok(command) => {
-                self.command_line = Some(command.shown_of(&terms.server, started.image));
+        let launched = match spelled(target, &self.bindings, free_port) {
+            Ok(spelled) => {
+                self.command_line = Some(spelled.shown_of(&terms.server, started.image));
                 let waited = &mut self.waited;
                 let starting = shared
                     .host
-                    .start(command, &start, waited, slot.called_off());
+                    .start(spelled, &start, waited, slot.called_off());
                 Box::pin(starting).await
             }
             Err(disruption) => Err(disruption),

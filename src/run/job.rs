@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     panic,
     pin::Pin,
-    sync::{Arc, PoisonError},
+    sync::{Arc, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -68,6 +68,7 @@ impl Shared {
                 fixture: options.fixture.clone(),
                 containers: options.containers.clone(),
                 interrupt: options.interrupt.clone(),
+                http: OnceLock::new(),
             },
             options,
             catalogs: Catalogs::default(),

@@ -93,15 +93,25 @@ impl Live {
                 } => None,
             }
         };
-        let ending = self.process.end(patience, interrupt);
-        let (remainder, mut ended) = tokio::join!(closing, Box::pin(ending));
+        let (remainder, mut ended) = if self.process.outlives_its_sessions() {
+            let remainder = closing.await;
+            (
+                remainder,
+                Box::pin(self.process.end(patience, interrupt)).await,
+            )
+        } else {
+            let ending = self.process.end(patience, interrupt);
+            tokio::join!(closing, Box::pin(ending))
+        };
         let waits = match &remainder {
             Some(remainder) if remainder.leaves_unanswered() => Waits::ForAnAnswer,
             Some(_) | None => Waits::ForNothing,
         };
         if let Some(remainder) = remainder {
             let remainder = match ended.exit.map(|exit| exit.ending) {
-                Some(Ending::ByItself | Ending::StdinClosed) => remainder.of_free_end(),
+                Some(Ending::ByItself | Ending::StdinClosed | Ending::Asked) => {
+                    remainder.of_free_end()
+                }
                 // Who is made to end may be in the middle of a line.
                 Some(Ending::Terminated | Ending::Killed) | None => remainder,
             };
@@ -182,7 +192,7 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
         return;
     }
     match exit.ending {
-        Ending::StdinClosed => {}
+        Ending::StdinClosed | Ending::Asked => {}
         Ending::ByItself => {
             if seen.disruption.is_none() {
                 let message = format!(

@@ -24,7 +24,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("indicatif", &["src/terminal/"]),
     ("octocrab", &["src/deliver/github/"]),
     ("quick_junit", &["crates/report/src/junit"]),
-    ("reqwest", &[]),
+    ("reqwest", &["crates/mcp/src/transport/http/"]),
     (
         "rmcp",
         &["crates/serve/src/", "crates/mcp/src/session/second_opinion"],

@@ -342,7 +342,7 @@ fn a_url_of_the_command_line_is_one_whatever_the_case_of_its_scheme() {
     let ran = project.run(&["run", "evals", "--server", "HTTP://127.0.0.1:1/mcp"]);
     assert!(
         ran.stdout
-            .contains("servers behind a url are not supported"),
+            .contains("`http://127.0.0.1:1/mcp` could not be reached"),
         "{}",
         ran.stdout
     );

@@ -25,6 +25,7 @@ mod faults_matrix;
 mod fixtures;
 mod github;
 mod harness;
+mod http;
 mod images;
 mod interrupts;
 mod limits;

@@ -1,7 +1,11 @@
 //! One way to have a server: started in its place, as a process or in a container, and ended with all that came of it.
 //! What is said to it is `session`'s.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,9 +13,10 @@ use super::{
     contained,
     container::{Containers, image::ReadyImage, server::ServerContainer},
     fixture::Fixture,
-    launch::{CommandLine, not_started, process_spec},
+    launch::{Spelled, not_started, process_spec},
     place::Place,
     process::{Patience, Process, Runs},
+    remote::{self, Launched},
 };
 use mcp::{
     observation::{
@@ -20,7 +25,11 @@ use mcp::{
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
     script::template::Bindings,
-    transport::{Connection, clock::JobClock},
+    transport::{
+        Connection,
+        clock::JobClock,
+        http::{self, Client},
+    },
 };
 use suite::model::{runtime_rules::Lookup, server::Target};
 use text::environment::Environment;
@@ -34,8 +43,10 @@ pub struct Host {
     pub fixture: Option<Arc<Fixture>>,
     /// What containers are made with; there when any server needs one.
     pub containers: Option<Arc<Containers>>,
-    /// Ends the start of a container early.
+    /// Ends the start of a server early.
     pub interrupt: CancellationToken,
+    /// What servers behind a url are reached with, made when the first is.
+    pub http: OnceLock<Result<Client, String>>,
 }
 
 /// What is started, and where.
@@ -71,7 +82,7 @@ impl Host {
     /// started any more once `called_off` resolves.
     pub async fn start(
         &self,
-        command: CommandLine,
+        spelled: Spelled,
         start: &Start<'_>,
         waited: &mut Duration,
         called_off: impl Future<Output = ()>,
@@ -84,11 +95,23 @@ impl Host {
             let peer = Peer::Container(Box::new(container));
             return Ok(Server { connection, peer });
         }
+        let command = match spelled {
+            Spelled::Command(command) => command,
+            Spelled::Url(reached) => return Box::pin(remote::reach(self, reached, start)).await,
+        };
         let spec = process_spec(command, &self.environment, start.lookup);
         let started = Process::start(spec, start.clock).await;
         let (process, connection) = started.map_err(|failure| not_started(&failure))?;
         let peer = Peer::Process(process);
         Ok(Server { connection, peer })
+    }
+}
+
+impl Host {
+    /// The client of servers behind a url; why there is none where nothing can be trusted.
+    pub(super) fn http(&self) -> Result<Client, String> {
+        let made = self.http.get_or_init(|| http::client(&self.environment));
+        made.clone()
     }
 }
 
@@ -104,6 +127,8 @@ pub enum Peer {
     Process(Process),
     /// A container of the engine's.
     Container(Box<ServerContainer>),
+    /// A process of this machine that listens on a port.
+    Launched(Box<Launched>),
     /// A server behind a url that we did not start: there is no process to watch or to end.
     Remote,
 }
@@ -137,6 +162,7 @@ impl Peer {
     pub fn status(&self) -> Option<ExitStatus> {
         match self {
             Self::Process(process) => process.status(),
+            Self::Launched(launched) => launched.process.status(),
             Self::Container(container) => container.status(),
             Self::Remote => None,
         }
@@ -151,6 +177,7 @@ impl Peer {
     pub fn end_watch(&self) -> Pin<Box<dyn Future<Output = ExitStatus> + Send>> {
         match self {
             Self::Process(process) => Box::pin(process.end_watch()),
+            Self::Launched(launched) => Box::pin(launched.process.end_watch()),
             Self::Container(container) => Box::pin(container.end_watch()),
             Self::Remote => Box::pin(std::future::pending()),
         }
@@ -160,6 +187,7 @@ impl Peer {
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Process(process) => process.is_stopped(),
+            Self::Launched(launched) => launched.process.is_stopped(),
             Self::Container(_) | Self::Remote => false,
         }
     }
@@ -168,6 +196,7 @@ impl Peer {
     pub fn stderr(&self) -> StderrTail {
         match self {
             Self::Process(process) => process.stderr(),
+            Self::Launched(launched) => launched.process.stderr(),
             Self::Container(container) => container.stderr(),
             Self::Remote => StderrTail::default(),
         }
@@ -177,7 +206,15 @@ impl Peer {
     pub fn container(&self) -> Option<&ServerContainer> {
         match self {
             Self::Container(container) => Some(container),
-            Self::Process(_) | Self::Remote => None,
+            Self::Process(_) | Self::Launched(_) | Self::Remote => None,
+        }
+    }
+
+    /// Whether it is to be ended when the session is closed, and not by that: it may serve others.
+    pub fn outlives_its_sessions(&self) -> bool {
+        match self {
+            Self::Launched(_) => true,
+            Self::Process(_) | Self::Container(_) | Self::Remote => false,
         }
     }
 
@@ -185,6 +222,7 @@ impl Peer {
     pub fn ask(&mut self) {
         match self {
             Self::Process(process) => process.ask(),
+            Self::Launched(launched) => launched.process.ask(),
             Self::Container(container) => container.ask(),
             Self::Remote => {}
         }
@@ -216,13 +254,16 @@ impl Peer {
     pub async fn end_now(&mut self) -> Option<Exit> {
         match self {
             Self::Container(container) => Some(container.abandon()),
-            Self::Process(_) | Self::Remote => self.end_in(Patience::HURRIED).await,
+            Self::Process(_) | Self::Launched(_) | Self::Remote => {
+                self.end_in(Patience::HURRIED).await
+            }
         }
     }
 
     async fn end_in(&mut self, patience: Patience) -> Option<Exit> {
         match self {
             Self::Process(process) => Some(Box::pin(process.end(patience)).await),
+            Self::Launched(launched) => Some(Box::pin(launched.end(patience)).await),
             Self::Container(container) => Some(Box::pin(container.end(patience)).await),
             Self::Remote => None,
         }
@@ -235,7 +276,7 @@ impl Peer {
                 (exit.ending == Ending::Killed && client).then(|| LEFT_BY_CLIENT.to_owned())
             }
             Self::Container(container) => contained::ran_out(container, exit.status),
-            Self::Remote => None,
+            Self::Launched(_) | Self::Remote => None,
         }
     }
 }

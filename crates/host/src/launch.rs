@@ -4,19 +4,25 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use super::{
     container::{body::Command, image::ReadyImage},
     process::{ProcessSpec, StartFailure},
+    remote::with_port,
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::{Bindings, Template, UnknownName},
+    transport::http::Style,
 };
 use suite::model::{
     runtime_rules::Lookup,
-    server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
+    server::{
+        Auth, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready, Server, Target,
+        UrlTransport,
+    },
 };
 use text::{environment::Environment, redact::Secrets};
 
@@ -78,8 +84,157 @@ const PLAIN_VARIABLES: [&str; 11] = [
 ];
 const PLAIN_VALUES: [&str; 4] = ["true", "false", "none", "null"];
 
-/// The command line of a target. A target that cannot be started here says why.
-pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Disruption> {
+/// A target with every name filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spelled {
+    /// What is started and spoken to over its standard streams.
+    Command(CommandLine),
+    /// What is spoken to over HTTP.
+    Url(Reached),
+}
+
+/// A server behind a url.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// The transport.
+    pub style: Style,
+    /// Where.
+    pub url: String,
+    /// The headers of each request.
+    pub headers: Vec<(String, String)>,
+    /// What is started first.
+    pub listener: Option<Listener>,
+}
+
+/// A process that listens on a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listener {
+    /// What is started.
+    pub command: CommandLine,
+    /// The port.
+    pub port: u16,
+    /// How to tell that it is ready.
+    pub ready: Ready,
+    /// How long that may take; `None`: as long as the assertion.
+    pub timeout: Option<Duration>,
+}
+
+impl Spelled {
+    /// The server as people are shown it.
+    pub fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
+        match self {
+            Self::Command(line) => line.shown_of(server, image),
+            Self::Url(Reached { url, listener, .. }) => match listener {
+                Some(listener) => format!("{} at {url}", listener.command.shown()),
+                None => url.clone(),
+            },
+        }
+    }
+}
+
+/// A target, spelled out; a server that is started for a url listens on the port that is given. One that cannot be started
+/// or reached here says why.
+pub fn spelled(
+    target: &Target,
+    bindings: &Bindings,
+    port: impl FnOnce() -> Result<u16, Disruption>,
+) -> Result<Spelled, Disruption> {
+    let Target::Url {
+        transport,
+        url,
+        headers,
+        auth,
+        launch,
+        container,
+        listening,
+    } = target
+    else {
+        return command_line(target, bindings).map(Spelled::Command);
+    };
+    if container.is_some() {
+        return Err(unsupported(
+            "servers that listen in a container are not supported by this version",
+        ));
+    }
+    let port = listening.as_ref().map(|_| port()).transpose()?;
+    let with_port = port.map(|port| with_port(bindings, port));
+    let bindings = with_port.as_ref().unwrap_or(bindings);
+    let mut headers = headers
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))
+        .collect::<Result<Vec<_>, Disruption>>()?;
+    match auth.as_deref() {
+        None => {}
+        Some(Auth::Bearer(token)) => {
+            let token = expand(token, bindings)?;
+            headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
+        }
+        Some(Auth::ClientCredentials { .. }) => {
+            return Err(unsupported(
+                "`auth: {client_credentials: …}` is not supported by this version",
+            ));
+        }
+    }
+    let listener = match (listening, port) {
+        (Some(listening), Some(port)) => Some(listener((launch, listening), port, bindings)?),
+        (Some(_) | None, _) => None,
+    };
+    Ok(Spelled::Url(Reached {
+        style: match transport {
+            UrlTransport::Http => Style::Streamable,
+            UrlTransport::Sse => Style::EventStream,
+        },
+        url: render(url, bindings)?,
+        headers,
+        listener,
+    }))
+}
+
+/// The process that is started for a url.
+fn listener(
+    (launch, listening): (&Launch, &Listening),
+    port: u16,
+    bindings: &Bindings,
+) -> Result<Listener, Disruption> {
+    let environment = &bindings.environment;
+    let (program, args) = match &listening.builtin {
+        None => {
+            let program = launch
+                .command
+                .as_ref()
+                .ok_or_else(|| invalid("`launch` has no `command`"))?;
+            (
+                render(program, bindings)?,
+                render_all(&launch.args, bindings)?,
+            )
+        }
+        Some(profile) => {
+            let mut args = serve(profile, &launch.args, bindings)?;
+            args.extend(["--http".to_owned(), format!("127.0.0.1:{port}")]);
+            (environment.executable.display().to_string(), args)
+        }
+    };
+    let line = fill(launch, program, args, bindings)?;
+    let ready = match &listening.ready {
+        Ready::Http(path) => Ready::Http(Template::new(render(path, bindings)?)),
+        ready @ (Ready::Log(_) | Ready::Port) => ready.clone(),
+    };
+    Ok(Listener {
+        command: CommandLine {
+            file: listening
+                .builtin
+                .as_ref()
+                .map(|_| environment.program.clone()),
+            ..line
+        },
+        port,
+        ready,
+        timeout: listening.timeout,
+    })
+}
+
+/// The command line of a target that is spoken to over its standard streams.
+fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Disruption> {
     match target {
         Target::Process(launch) => {
             let program = launch.command.as_ref().ok_or_else(|| {
@@ -112,10 +267,7 @@ pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine,
                 ..line
             })
         }
-        Target::Url { url, .. } => Err(unsupported(format!(
-            "servers behind a url are not supported by this version: `{}`",
-            url.text
-        ))),
+        Target::Url { url, .. } => Err(invalid(format!("`{}` is no command", url.text))),
         Target::Container { program, .. } => {
             let command = contained(program, bindings)?;
             Ok(CommandLine {
@@ -338,6 +490,7 @@ fn invalid(message: impl Into<String>) -> Disruption {
 fn unsupported(message: impl Into<String>) -> Disruption {
     Disruption::new(DisruptionKind::Unsupported, Phase::Start, message)
 }
+
 /// A process that could not be started.
 pub(super) fn not_started(failure: &StartFailure) -> Disruption {
     let disruption = Disruption::new(

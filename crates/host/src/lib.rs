@@ -5,7 +5,7 @@
 //!
 //! - [`place::Place`] is the folder of a job, with its own copy of the [`fixture`]; it looks at files before and after.
 //! - [`host::Host::start`] starts a server in a place and returns a [`Server`](host::Server): its connection, and its
-//!   [`Peer`](host::Peer), a process or a container.
+//!   [`Peer`](host::Peer): a process, a container, or a server behind a url.
 //! - [`process`]: process groups, the closing ladder (end of input, SIGTERM, SIGKILL) and orphans.
 //! - [`container`]: [`Containers`](container::Containers) speaks to the engine's API with `bollard`: images, builds,
 //!   networks, archives in and out, and what the engine says when it refuses.
@@ -28,6 +28,7 @@ pub mod pace;
 pub mod place;
 pub mod process;
 pub mod regular;
+pub mod remote;
 mod removal;
 pub mod sweep;
 mod tail;

@@ -170,7 +170,10 @@ impl Place {
                 let compared = (sought.compared, until);
                 inside.look_after(paths, container, compared).await?
             }
-            (Files::Here { copy }, Peer::Process(_) | Peer::Container(_) | Peer::Remote) => {
+            (
+                Files::Here { copy },
+                Peer::Process(_) | Peer::Container(_) | Peer::Launched(_) | Peer::Remote,
+            ) => {
                 let after = files::look(paths, copy.as_ref(), &self.caller, until).await;
                 let compared = copy.as_ref().filter(|_| sought.compared == Compared::Yes);
                 let changed = changes(compared, until).await?;
@@ -180,7 +183,9 @@ impl Place {
                     changed,
                 }
             }
-            (Files::InContainer(_), Peer::Process(_) | Peer::Remote) => Seen::default(),
+            (Files::InContainer(_), Peer::Process(_) | Peer::Launched(_) | Peer::Remote) => {
+                Seen::default()
+            }
         };
         let of_caller = files::look(callers, None, &self.caller, until).await;
         after.extend(of_caller.map_err(failed)?);

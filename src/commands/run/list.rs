@@ -13,7 +13,7 @@ use crate::{
     },
     deliver::stdout::Stdout,
 };
-use host::launch::command_line;
+use host::launch::spelled;
 use mcp::script::template::Bindings;
 use report::cleaner::Cleaner;
 use suite::{
@@ -155,7 +155,7 @@ fn server(prepared: &Prepared, work: &Planned) -> String {
         ..Bindings::default()
     };
     let server = &work.terms.server;
-    match command_line(&server.target, &bindings) {
+    match spelled(&server.target, &bindings, || Ok(0)) {
         Ok(line) => line.shown_of(server, None),
         Err(disruption) => disruption.message,
     }

@@ -181,7 +181,7 @@ fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
         Ending::Terminated | Ending::Killed => {
             Some("a stdio server should end when its stdin is closed".to_owned())
         }
-        Ending::ByItself | Ending::StdinClosed => None,
+        Ending::ByItself | Ending::StdinClosed | Ending::Asked => None,
     };
     Verdict::Missed(vec![Mismatch {
         hint,

@@ -72,7 +72,10 @@ async fn line(link: &mut Connection) -> String {
         match timeout(LONG, link.next()).await.unwrap() {
             Inbound::Message { bytes, .. } => return String::from_utf8(bytes).unwrap(),
             Inbound::Sent(Ok(())) => {}
-            other @ (Inbound::TooLong { .. } | Inbound::Sent(Err(_)) | Inbound::Closed) => {
+            other @ (Inbound::TooLong { .. }
+            | Inbound::Unanswered { .. }
+            | Inbound::Sent(Err(_))
+            | Inbound::Closed) => {
                 panic!("{other:?}")
             }
         }

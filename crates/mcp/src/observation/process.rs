@@ -79,6 +79,8 @@ pub enum Ending {
     ByItself,
     /// It ended when its stdin was closed.
     StdinClosed,
+    /// It ended on SIGTERM, by which a server that listens on a port is asked to end.
+    Asked,
     /// It needed SIGTERM.
     Terminated,
     /// It needed SIGKILL.
@@ -100,14 +102,14 @@ impl Exit {
     /// Exit code 0 on the end of stdin, nothing left behind. One that ends before it is asked to leaves its client alone.
     pub fn is_clean(&self) -> bool {
         self.status == ExitStatus::Code(0)
-            && self.ending == Ending::StdinClosed
+            && matches!(self.ending, Ending::StdinClosed | Ending::Asked)
             && self.orphans == 0
     }
 
     /// Whether a signal from us was needed.
     pub fn was_forced(&self) -> bool {
         match self.ending {
-            Ending::ByItself | Ending::StdinClosed => false,
+            Ending::ByItself | Ending::StdinClosed | Ending::Asked => false,
             Ending::Terminated | Ending::Killed => true,
         }
     }
@@ -118,6 +120,7 @@ impl fmt::Display for Exit {
         let ending = match (self.ending, self.status) {
             (Ending::ByItself, _) => "by itself",
             (Ending::StdinClosed, _) => "after its stdin was closed",
+            (Ending::Asked, _) => "after SIGTERM, which asked it to end",
             (
                 Ending::Terminated | Ending::Killed,
                 ExitStatus::Signal(_) | ExitStatus::LikeSignal(_),

@@ -36,11 +36,12 @@ pub enum FrameMeta {
     /// It was a line.
     Line(LineEnd),
     /// It was the body of a response, or an event of one.
-    #[cfg(test)]
     Http {
         /// The status of the response.
         status: u16,
     },
+    /// It is the status line of a response with its headers, and no message.
+    HttpHead,
 }
 
 /// One frame as recorded: for stdio a line without its end.
@@ -63,8 +64,7 @@ impl FrameMeta {
     pub fn is_whole(self) -> bool {
         match self {
             Self::Line(end) => end == LineEnd::Newline,
-            #[cfg(test)]
-            Self::Http { .. } => true,
+            Self::Http { .. } | Self::HttpHead => true,
         }
     }
 }
@@ -95,8 +95,7 @@ impl Frame {
     /// before what was cut.
     pub fn text(&self) -> String {
         match self.meta {
-            FrameMeta::Line(_) => self.body(),
-            #[cfg(test)]
+            FrameMeta::Line(_) | FrameMeta::HttpHead => self.body(),
             FrameMeta::Http { status } => format!("HTTP {status}: {}", self.body()),
         }
     }

@@ -73,6 +73,11 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
+    /// Whether each request over HTTP names the revision in `MCP-Protocol-Version`: "Transports", since 2025-06-18.
+    pub fn names_itself_in_headers(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
     /// Whether servers are told how to name their tools: tools § "Tool Names", since 2025-11-25.
     pub fn names_tools(self) -> bool {
         self >= Self::V2025_11_25

@@ -21,12 +21,14 @@ impl Session {
     pub(super) async fn disrupt(&mut self, halt: Halt, what: &str) -> Box<Disruption> {
         let phase = self.seen.reached;
         Box::new(match halt {
-            Halt::Broken(broken) => Disruption::new(
-                broken.kind,
-                phase,
-                format!("no usable answer to {what}: {}", broken.message),
-            )
-            .with_frame(broken.frame),
+            Halt::Broken(broken) => Disruption {
+                frame: broken.frame,
+                ..Disruption::new(
+                    broken.kind,
+                    phase,
+                    format!("no usable answer to {what}: {}", broken.message),
+                )
+            },
             Halt::Closed => self.ended(&format!("before it answered {what}")).await,
             Halt::Deaf(reason) => match self.exchange.exit().await {
                 Some(_) => self.ended(&format!("before it answered {what}")).await,

@@ -104,6 +104,7 @@ impl Session {
             record.note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
         self.exchange.dialogue.revision = revision;
+        self.exchange.connection().agreed_on(revision);
         let facts = Arc::new(SessionFacts {
             revision,
             initialize: result,

@@ -33,6 +33,12 @@ impl JobClock {
 
     /// Microseconds since the job began.
     pub fn at_us(self) -> u64 {
-        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
+        self.us_of(Instant::now())
+    }
+
+    /// Microseconds from the beginning of the job to a moment; none for one before it.
+    pub fn us_of(self, moment: Instant) -> u64 {
+        let since = moment.saturating_duration_since(self.start);
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
     }
 }

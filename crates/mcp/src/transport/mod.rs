@@ -3,6 +3,7 @@
 //! `host`'s.
 
 pub mod clock;
+pub mod http;
 pub mod stdio;
 #[cfg(test)]
 pub mod tests;
@@ -13,18 +14,18 @@ use tokio::{task::coop::consume_budget, time::Instant};
 
 use self::{
     clock::JobClock,
+    http::{Http, HttpParts},
     stdio::{Stdio, StdioParts},
     wire::WireLog,
 };
-use crate::protocol::frame::FrameMeta;
+use crate::protocol::{frame::FrameMeta, message::Id, revision::Revision};
 
 /// A connection to a server. Dropping it closes both directions.
 pub enum Connection {
     /// Lines over the standard streams of a process or a container.
     Stdio(Box<Stdio>),
-    /// Messages that a test carries.
-    #[cfg(test)]
-    Queue(tests::queue::Queue),
+    /// Exchanges over streamable HTTP.
+    Http(Box<Http>),
 }
 
 /// A message that is to be sent.
@@ -77,6 +78,17 @@ pub enum Inbound {
         /// Microseconds since the job began.
         at_us: u64,
     },
+    /// A request was sent, and its answer cannot come any more.
+    Unanswered {
+        /// Its id.
+        id: Id,
+        /// Why, in one line.
+        reason: String,
+        /// What came in place of the answer; may be nothing.
+        shown: Vec<u8>,
+        /// When that was known, in microseconds of the job.
+        at_us: u64,
+    },
     /// What could not be sent at once was sent, or cannot be sent any more.
     Sent(Result<(), SendFailure>),
     /// Nothing more will come.
@@ -100,13 +112,26 @@ impl Connection {
         Self::Stdio(Box::new(Stdio::new(parts)))
     }
 
+    /// A connection over streamable HTTP; nothing is sent before the first message. Fails for a url or a header that HTTP
+    /// cannot carry.
+    pub fn http(parts: HttpParts) -> Result<Self, String> {
+        Ok(Self::Http(Box::new(Http::new(parts)?)))
+    }
+
+    /// Both sides speak this revision from now on.
+    pub fn agreed_on(&mut self, revision: Revision) {
+        match self {
+            Self::Stdio(_) => {}
+            Self::Http(http) => http.agreed_on(revision),
+        }
+    }
+
     /// Sends one message. What cannot be sent at once goes out, whole and in its order, while [`Self::next`] is awaited. A
     /// reply waits here while many replies are unread, so that they do not fill the memory. May be cancelled without loss.
     pub async fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {
         match self {
             Self::Stdio(stdio) => stdio.send(message).await,
-            #[cfg(test)]
-            Self::Queue(queue) => queue.send(message),
+            Self::Http(http) => http.send(message),
         }
     }
 
@@ -116,8 +141,7 @@ impl Connection {
         consume_budget().await;
         match self {
             Self::Stdio(stdio) => stdio.next().await,
-            #[cfg(test)]
-            Self::Queue(queue) => queue.next().await,
+            Self::Http(http) => http.next().await,
         }
     }
 
@@ -125,8 +149,7 @@ impl Connection {
     pub async fn look(&mut self, by_us: u64) {
         match self {
             Self::Stdio(stdio) => stdio.look(by_us).await,
-            #[cfg(test)]
-            Self::Queue(_) => {}
+            Self::Http(http) => http.look().await,
         }
     }
 
@@ -134,8 +157,7 @@ impl Connection {
     pub fn ready(&mut self) -> Option<Inbound> {
         match self {
             Self::Stdio(stdio) => stdio.ready(),
-            #[cfg(test)]
-            Self::Queue(queue) => queue.ready(),
+            Self::Http(http) => http.ready(),
         }
     }
 
@@ -143,8 +165,7 @@ impl Connection {
     pub fn unfinished(&self) -> &[u8] {
         match self {
             Self::Stdio(stdio) => stdio.unfinished(),
-            #[cfg(test)]
-            Self::Queue(_) => &[],
+            Self::Http(_) => &[],
         }
     }
 
@@ -152,8 +173,7 @@ impl Connection {
     pub fn unsent(&self) -> Unsent {
         match self {
             Self::Stdio(stdio) => stdio.unsent(),
-            #[cfg(test)]
-            Self::Queue(_) => Unsent::Nothing,
+            Self::Http(_) => Unsent::Nothing,
         }
     }
 
@@ -161,8 +181,7 @@ impl Connection {
     pub fn sent_bytes(&self) -> u64 {
         match self {
             Self::Stdio(stdio) => stdio.sent_bytes(),
-            #[cfg(test)]
-            Self::Queue(queue) => queue.sent_bytes,
+            Self::Http(http) => http.sent_bytes(),
         }
     }
 
@@ -171,8 +190,7 @@ impl Connection {
     pub async fn close(&mut self, by: Instant) {
         match self {
             Self::Stdio(stdio) => stdio.close(by).await,
-            #[cfg(test)]
-            Self::Queue(queue) => queue.close(),
+            Self::Http(http) => http.close(by).await,
         }
     }
 
@@ -180,8 +198,7 @@ impl Connection {
     pub fn log(&self) -> &WireLog {
         match self {
             Self::Stdio(stdio) => &stdio.log,
-            #[cfg(test)]
-            Self::Queue(queue) => &queue.log,
+            Self::Http(http) => &http.log,
         }
     }
 
@@ -189,8 +206,7 @@ impl Connection {
     pub fn clock(&self) -> JobClock {
         match self {
             Self::Stdio(stdio) => stdio.clock,
-            #[cfg(test)]
-            Self::Queue(queue) => queue.clock,
+            Self::Http(http) => http.clock,
         }
     }
 
@@ -198,8 +214,7 @@ impl Connection {
     pub fn set_clock(&mut self, clock: JobClock) {
         match self {
             Self::Stdio(stdio) => stdio.set_clock(clock),
-            #[cfg(test)]
-            Self::Queue(queue) => queue.clock = clock,
+            Self::Http(http) => http.clock = clock,
         }
     }
 

@@ -197,7 +197,7 @@ impl Dialogue {
             self.suspect = Some(Break {
                 kind: DisruptionKind::Violation,
                 message,
-                frame: shown(heard.bytes),
+                frame: Some(shown(heard.bytes)),
             });
         }
     }

@@ -59,8 +59,8 @@ pub(super) struct Break {
     pub(super) kind: DisruptionKind,
     /// In one line.
     pub(super) message: String,
-    /// The frame at fault.
-    pub(super) frame: String,
+    /// The frame at fault; `None` where nothing came.
+    pub(super) frame: Option<String>,
 }
 
 /// A received message with its place in time.
@@ -185,6 +185,9 @@ impl Dialogue {
                 }
                 self.value(value, heard);
             }
+            Line::Noise | Line::LspHeader if matches!(heard.meta, FrameMeta::Http { .. }) => {
+                self.no_json("a body or an event is no JSON".to_owned(), bytes);
+            }
             Line::Noise => {
                 let message = "a line on stdout is no JSON-RPC message";
                 self.record.note(FindingCode::StdoutNoise, message, bytes);
@@ -193,12 +196,7 @@ impl Dialogue {
                 self.record
                     .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
             }
-            Line::Broken(reason) => {
-                let message = format!("a frame is no JSON: {reason}");
-                self.record
-                    .note(FindingCode::NotJson, message.clone(), bytes);
-                self.break_off(DisruptionKind::Violation, message, bytes);
-            }
+            Line::Broken(reason) => self.no_json(format!("a frame is no JSON: {reason}"), bytes),
             Line::Utf16 => {
                 let message = "a line is UTF-16; messages are UTF-8";
                 self.record.note(FindingCode::NotUtf8, message, bytes);
@@ -218,6 +216,13 @@ impl Dialogue {
         }
     }
 
+    /// What should be a message is no JSON.
+    fn no_json(&mut self, message: String, bytes: &[u8]) {
+        self.record
+            .note(FindingCode::NotJson, message.clone(), bytes);
+        self.break_off(DisruptionKind::Violation, message, bytes);
+    }
+
     /// Takes the beginning of a line that is longer than what is read.
     pub(super) fn hear_too_long(&mut self, head: &[u8], length: usize, at_us: u64) {
         self.voice = Voice::Heard;
@@ -229,6 +234,18 @@ impl Dialogue {
             head,
         );
         self.break_off(DisruptionKind::Transport, message.into(), head);
+    }
+
+    /// A request was sent whose answer cannot come any more. What came in its place may be nothing.
+    pub(super) fn unanswered_request(&mut self, id: &Id, reason: String, shown: &[u8], at_us: u64) {
+        if !shown.is_empty() {
+            self.voice = Voice::Heard;
+            self.record.hear(shown, at_us);
+        }
+        let is_open = self.requests.open().iter().any(|open| open.id == *id);
+        if is_open {
+            self.break_off(DisruptionKind::Transport, reason, shown);
+        }
     }
 
     /// The time is over and this much of a line has come without its newline. A message that is whole lacks it; one
@@ -289,7 +306,7 @@ impl Dialogue {
             self.broken = Some(Break {
                 kind,
                 message,
-                frame: shown(frame),
+                frame: (!frame.is_empty()).then(|| shown(frame)),
             });
         }
     }

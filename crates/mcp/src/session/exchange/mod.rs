@@ -374,6 +374,12 @@ impl Exchange {
                 head,
                 at_us,
             } => self.dialogue.hear_too_long(&head, length, at_us),
+            Inbound::Unanswered {
+                id,
+                reason,
+                shown,
+                at_us,
+            } => self.dialogue.unanswered_request(&id, reason, &shown, at_us),
             Inbound::Sent(Ok(())) => {}
             Inbound::Sent(Err(failure)) => self.miss(&failure),
             Inbound::Closed => self.closed = true,

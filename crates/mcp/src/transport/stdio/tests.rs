@@ -14,7 +14,10 @@ use crate::{
 fn text(received: Inbound) -> String {
     match received {
         Inbound::Message { bytes, .. } => String::from_utf8(bytes).unwrap(),
-        other @ (Inbound::TooLong { .. } | Inbound::Sent(_) | Inbound::Closed) => {
+        other @ (Inbound::TooLong { .. }
+        | Inbound::Unanswered { .. }
+        | Inbound::Sent(_)
+        | Inbound::Closed) => {
             panic!("{other:?}")
         }
     }

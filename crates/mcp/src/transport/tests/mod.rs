@@ -1,4 +1,3 @@
-//! Connections for tests of what is built on them: over streams in this process, and over channels.
+//! Connections for tests of what is built on them: over streams in this process.
 
 pub mod duplex;
-pub mod queue;

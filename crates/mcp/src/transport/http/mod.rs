@@ -1,0 +1,470 @@
+//! Messages over HTTP. Over streamable HTTP (MCP 2025-03-26 and later, "Transports") each message is posted, and answered by a body
+//! or by a stream of events. Once the session is open a stream for what the server says by itself is asked for; at the
+//! end the session is deleted. A task carries each exchange; all end with the connection.
+
+mod legacy;
+mod post;
+pub mod sse;
+mod stream;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+pub use reqwest::Client;
+use reqwest::{
+    Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::{JoinSet, yield_now},
+    time::{Instant, timeout_at},
+};
+
+use self::legacy::Address;
+use super::{Inbound, Outgoing, SendFailure, clock::JobClock, stdio::Gone, tls, wire::WireLog};
+use crate::protocol::{
+    frame::{Direction, Frame, FrameMeta},
+    message::Id,
+    revision::Revision,
+};
+use text::environment::Environment;
+
+/// The session of a server that keeps one.
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The revision that both speak, since 2025-06-18.
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// What clients of this transport must accept.
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+/// How long a connection to a server may take to be made.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// How long a server may take to delete the session.
+const DELETING: Duration = Duration::from_secs(1);
+
+/// Redirects that are followed, to the same origin only.
+const MOST_REDIRECTS: usize = 5;
+
+/// Messages that wait to be taken; more of them wait in the streams.
+const MOST_WAITING: usize = 64;
+
+/// How often other tasks get their turn, so that what has come lies here.
+const TURNS: usize = 4;
+
+/// The client that all connections of a run share. It keeps no cookies, asks no proxy, and follows a redirect only within
+/// its origin, so that no credentials go elsewhere.
+pub fn client(environment: &Environment) -> Result<Client, String> {
+    let config = tls::client_config(environment).map_err(|error| error.to_string())?;
+    let within_origin = redirect::Policy::custom(|attempt| {
+        let from = attempt.previous().last().map(Url::origin);
+        if from != Some(attempt.url().origin()) {
+            attempt.stop()
+        } else if attempt.previous().len() > MOST_REDIRECTS {
+            attempt.error("it redirects without end")
+        } else {
+            attempt.follow()
+        }
+    });
+    Client::builder()
+        .tls_backend_preconfigured(config)
+        .no_proxy()
+        .redirect(within_origin)
+        .connect_timeout(CONNECTING)
+        .build()
+        .map_err(|error| innermost(&error))
+}
+
+/// What a connection is made of.
+pub struct HttpParts {
+    /// The client of the run.
+    pub client: Client,
+    /// How messages are carried.
+    pub style: Style,
+    /// Where messages are posted, or the stream is opened.
+    pub url: String,
+    /// Headers of each request, by their names.
+    pub headers: Vec<(String, String)>,
+    /// Tells that the server is gone; `None` for one that we did not start.
+    pub gone: Option<Gone>,
+    /// The job's clock.
+    pub clock: JobClock,
+}
+
+/// The two transports over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Streamable HTTP, since 2025-03-26.
+    Streamable,
+    /// HTTP+SSE of 2024-11-05.
+    EventStream,
+}
+
+/// A connection over HTTP. Dropping it ends every exchange.
+pub struct Http {
+    endpoint: Arc<Endpoint>,
+    /// The exchanges under way. Dropped, it ends them.
+    tasks: JoinSet<()>,
+    tell: mpsc::Sender<Came>,
+    came: mpsc::Receiver<Came>,
+    /// What was looked at already.
+    waiting: VecDeque<Came>,
+    gone: Option<Gone>,
+    /// Whether the last notification or reply was taken: requests follow it.
+    taken: Option<watch::Receiver<bool>>,
+    /// Where messages are posted, over HTTP+SSE.
+    address: Option<watch::Receiver<Address>>,
+    stage: Stage,
+    sent_bytes: u64,
+    pub(super) clock: JobClock,
+    pub(super) log: WireLog,
+}
+
+/// How far the life of a connection came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Open,
+    /// Nothing is sent any more; the session is being deleted.
+    Closing,
+    Closed,
+}
+
+/// Where messages go, and with what.
+struct Endpoint {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    agreed: Mutex<Agreed>,
+}
+
+/// What the beginning of a session brought.
+#[derive(Debug, Clone, Default)]
+struct Agreed {
+    /// The session's id, of a server that keeps one.
+    session: Option<HeaderValue>,
+    revision: Option<Revision>,
+}
+
+/// What an exchange brought.
+enum Came {
+    /// A message.
+    Message {
+        bytes: Vec<u8>,
+        meta: FrameMeta,
+        at: std::time::Instant,
+    },
+    /// An event or a body that is longer than what is read.
+    TooLong {
+        length: usize,
+        head: Vec<u8>,
+        at: std::time::Instant,
+    },
+    /// The status line and the headers of a response.
+    Head(Vec<u8>, std::time::Instant),
+    /// A request was posted, and its answer cannot come any more.
+    Unanswered {
+        id: Id,
+        reason: String,
+        shown: Vec<u8>,
+        at: std::time::Instant,
+    },
+    /// A message could not be sent.
+    Unsent(String),
+    /// `notifications/initialized` was taken.
+    Initialized,
+    /// The stream that brings everything has ended.
+    Ended,
+}
+
+impl Endpoint {
+    fn agreed(&self) -> Agreed {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Agreed> {
+        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The headers of a request.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let Agreed { session, revision } = self.agreed();
+        if let Some(session) = session {
+            headers.insert(SESSION, session);
+        }
+        let named = revision.filter(|revision| revision.names_itself_in_headers());
+        if let Some(revision) = named {
+            headers.insert(VERSION, HeaderValue::from_static(revision.name()));
+        }
+        headers
+    }
+}
+
+impl Http {
+    /// A connection that has not begun. Fails for a url or a header that HTTP cannot carry.
+    pub(super) fn new(parts: HttpParts) -> Result<Self, String> {
+        let url = Url::parse(&parts.url).map_err(|error| format!("`{}`: {error}", parts.url))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, BOTH);
+        for (name, value) in &parts.headers {
+            let refused = || format!("the header `{name}` holds a sign that HTTP does not carry");
+            let key = HeaderName::try_from(name).map_err(|_| refused())?;
+            let mut value = HeaderValue::try_from(value).map_err(|_| refused())?;
+            value.set_sensitive(true);
+            headers.insert(key, value);
+        }
+        let (tell, came) = mpsc::channel(MOST_WAITING);
+        let endpoint = Arc::new(Endpoint {
+            client: parts.client,
+            url,
+            headers,
+            agreed: Mutex::default(),
+        });
+        let mut tasks = JoinSet::new();
+        let address = match parts.style {
+            Style::Streamable => None,
+            Style::EventStream => {
+                let (named, address) = watch::channel(Address::default());
+                let endpoint = Arc::clone(&endpoint);
+                tasks.spawn(legacy::listen(endpoint, tell.clone(), named));
+                Some(address)
+            }
+        };
+        Ok(Self {
+            endpoint,
+            tasks,
+            tell,
+            came,
+            waiting: VecDeque::new(),
+            gone: parts.gone,
+            taken: None,
+            address,
+            stage: Stage::Open,
+            sent_bytes: 0,
+            clock: parts.clock,
+            log: WireLog::new(),
+        })
+    }
+
+    /// Names the revision in the headers from now on.
+    pub(super) fn agreed_on(&mut self, revision: Revision) {
+        self.endpoint.lock().revision = Some(revision);
+    }
+
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    /// Posts a message, beside whatever is under way.
+    pub(super) fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {
+        if self.stage != Stage::Open {
+            return Err(SendFailure::Closed);
+        }
+        let bytes = message.bytes;
+        self.log
+            .record(Frame::new(Direction::Sent, self.clock.at_us(), bytes));
+        self.sent_bytes += bytes.len() as u64;
+        let kind = post::Kind::of(bytes);
+        // A request may need what was told before it, and waits until that was taken. What is told waits for no request: a
+        // server may need it to answer.
+        let after = self.taken.clone();
+        let taken = match &kind {
+            post::Kind::Request { .. } => None,
+            post::Kind::Initialized | post::Kind::Told => {
+                let (taken, is_taken) = watch::channel(false);
+                self.taken = Some(is_taken);
+                Some(taken)
+            }
+        };
+        let post = post::Post {
+            endpoint: Arc::clone(&self.endpoint),
+            tell: self.tell.clone(),
+            body: bytes.to_vec(),
+            kind,
+            after,
+            taken,
+        };
+        match &self.address {
+            None => self.tasks.spawn(post::carry(post)),
+            Some(address) => self.tasks.spawn(legacy::carry(post, address.clone())),
+        };
+        Ok(())
+    }
+
+    /// Waits for what comes next.
+    pub(super) async fn next(&mut self) -> Inbound {
+        loop {
+            if let Some(inbound) = self.ready() {
+                return inbound;
+            }
+            match self.stage {
+                Stage::Closed => return Inbound::Closed,
+                Stage::Closing => {
+                    tokio::select! {
+                        biased;
+                        Some(came) = self.came.recv() => self.waiting.push_back(came),
+                        ended = self.tasks.join_next() => if ended.is_none() {
+                            self.stage = Stage::Closed;
+                        },
+                    }
+                }
+                Stage::Open => {
+                    let gone = async {
+                        match &mut self.gone {
+                            Some(gone) => gone.await,
+                            None => std::future::pending().await,
+                        }
+                    };
+                    tokio::select! {
+                        biased;
+                        Some(came) = self.came.recv() => self.waiting.push_back(came),
+                        Some(_) = self.tasks.join_next() => {}
+                        () = gone => {
+                            self.gone = None;
+                            self.end(Stage::Closed);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the exchanges take what has come.
+    pub(super) async fn look(&mut self) {
+        for _ in 0..TURNS {
+            yield_now().await;
+        }
+    }
+
+    /// The next of what has come, without waiting.
+    pub(super) fn ready(&mut self) -> Option<Inbound> {
+        loop {
+            let came = match self.waiting.pop_front() {
+                Some(came) => came,
+                None => self.came.try_recv().ok()?,
+            };
+            if let Some(inbound) = self.hand_out(came) {
+                return Some(inbound);
+            }
+        }
+    }
+
+    /// Ends what is under way and deletes the session, where the server keeps one.
+    pub(super) async fn close(&mut self, by: Instant) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        // What was told last is on its way, and nothing repeats it.
+        if let Some(mut taken) = self.taken.take() {
+            let _ = timeout_at(by, taken.wait_for(|taken| *taken)).await;
+        }
+        self.end(Stage::Closing);
+        if self.endpoint.agreed().session.is_some() {
+            let endpoint = Arc::clone(&self.endpoint);
+            let tell = self.tell.clone();
+            self.tasks.spawn(async move {
+                let deleting = endpoint
+                    .client
+                    .delete(endpoint.url.clone())
+                    .headers(endpoint.headers());
+                let deleted = tokio::time::timeout(DELETING, deleting.send()).await;
+                // Whether a server lets its sessions be deleted is its own affair.
+                if let Ok(Ok(response)) = deleted {
+                    let _ = tell.send(Came::head(&response)).await;
+                }
+            });
+        }
+    }
+
+    fn end(&mut self, stage: Stage) {
+        self.tasks.abort_all();
+        self.stage = stage;
+    }
+
+    /// Records what came; what is no message stays here.
+    fn hand_out(&mut self, came: Came) -> Option<Inbound> {
+        Some(match came {
+            Came::Message { bytes, meta, at } => {
+                let at_us = self.clock.us_of(at);
+                let frame = Frame::new(Direction::Received, at_us, &bytes);
+                self.log.record(frame.with_meta(meta));
+                Inbound::Message { bytes, meta, at_us }
+            }
+            Came::TooLong { length, head, at } => {
+                let at_us = self.clock.us_of(at);
+                self.log
+                    .record(Frame::new(Direction::Received, at_us, &head));
+                Inbound::TooLong {
+                    length,
+                    head,
+                    at_us,
+                }
+            }
+            Came::Head(bytes, at) => {
+                let frame = Frame::new(Direction::Received, self.clock.us_of(at), &bytes);
+                self.log.record(frame.with_meta(FrameMeta::HttpHead));
+                return None;
+            }
+            Came::Unanswered {
+                id,
+                reason,
+                shown,
+                at,
+            } => Inbound::Unanswered {
+                id,
+                reason,
+                shown,
+                at_us: self.clock.us_of(at),
+            },
+            Came::Unsent(reason) => Inbound::Sent(Err(SendFailure::Failed(reason))),
+            Came::Ended => {
+                self.end(Stage::Closed);
+                return None;
+            }
+            Came::Initialized => {
+                self.tasks.spawn(stream::listen(
+                    Arc::clone(&self.endpoint),
+                    self.tell.clone(),
+                ));
+                return None;
+            }
+        })
+    }
+}
+
+impl Came {
+    /// The head of a response, as it is shown.
+    fn head(response: &reqwest::Response) -> Self {
+        let mut text = format!("{:?} {}", response.version(), response.status());
+        for (name, value) in response.headers() {
+            text += "\n";
+            text += name.as_str();
+            text += ": ";
+            text += &String::from_utf8_lossy(value.as_bytes());
+        }
+        Self::Head(text.into_bytes(), std::time::Instant::now())
+    }
+}
+
+/// Whether a response is what its type says.
+fn is_of_type(response: &reqwest::Response, wanted: &str) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case(wanted)
+}
+
+/// The cause of the causes: those around it say only that a request failed.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}

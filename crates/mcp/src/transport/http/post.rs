@@ -1,0 +1,302 @@
+//! One message that is posted, and what answers it: nothing, a body, or a stream of events.
+
+use std::sync::Arc;
+
+use reqwest::{
+    Response, StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::{
+    Came, Endpoint, SESSION, is_of_type,
+    stream::{self, Ended, Resume},
+};
+use crate::protocol::{
+    frame::{FrameMeta, LONGEST_BYTES},
+    message::Id,
+};
+
+/// As much of a body that is no message is shown.
+const SHOWN_BYTES: usize = 2 * 1024;
+
+/// What is posted, as far as the transport has to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A request: it is answered under this id.
+    Request { id: Id },
+    /// The notification that opens the session.
+    Initialized,
+    /// Another notification, a reply, or what is no message at all.
+    Told,
+}
+
+/// The members of a message by which its kind is known.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(default)]
+    id: Value,
+    #[serde(borrow)]
+    method: Option<std::borrow::Cow<'a, str>>,
+}
+
+impl Kind {
+    /// The kind of a message.
+    pub(super) fn of(message: &[u8]) -> Self {
+        let Ok(Outline { id, method }) = serde_json::from_slice(message) else {
+            return Self::Told;
+        };
+        match (method, Id::from_value(&id)) {
+            (Some(_), Some(id)) => Self::Request { id },
+            (Some(method), None) if method == "notifications/initialized" => Self::Initialized,
+            (Some(_) | None, _) => Self::Told,
+        }
+    }
+}
+
+/// A message with all that is needed to carry it.
+pub(super) struct Post {
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) tell: mpsc::Sender<Came>,
+    pub(super) body: Vec<u8>,
+    pub(super) kind: Kind,
+    /// What has to be taken before it.
+    pub(super) after: Option<watch::Receiver<bool>>,
+    /// Who waits for it to be taken.
+    pub(super) taken: Option<watch::Sender<bool>>,
+}
+
+/// Posts a message and hands on what answers it.
+pub(super) async fn carry(post: Post) {
+    let Post {
+        endpoint,
+        tell,
+        body,
+        kind,
+        after,
+        taken,
+    } = post;
+    if let Some(mut after) = after {
+        // Whoever was to take it may have failed: then this fails by itself.
+        let _ = after.wait_for(|taken| *taken).await;
+    }
+    let mut headers = endpoint.headers();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let posting = endpoint.client.post(endpoint.url.clone());
+    let response = match posting.headers(headers).body(body).send().await {
+        Ok(response) => response,
+        Err(error) => {
+            let reason = super::innermost(&error);
+            let came = match kind {
+                Kind::Request { id } => {
+                    let reason = format!("`{}` could not be reached: {reason}", endpoint.url);
+                    unanswered(id, reason, Vec::new())
+                }
+                Kind::Initialized | Kind::Told => Came::Unsent(reason),
+            };
+            let _ = tell.send(came).await;
+            return;
+        }
+    };
+    if let Some(taken) = taken {
+        taken.send_replace(true);
+    }
+    if let Some(session) = response.headers().get(SESSION) {
+        endpoint
+            .lock()
+            .session
+            .get_or_insert_with(|| session.clone());
+    }
+    if tell.send(Came::head(&response)).await.is_err() {
+        return;
+    }
+    let came = match kind {
+        Kind::Request { id } => answer(&endpoint, &tell, response, id).await,
+        Kind::Initialized if response.status().is_success() => Some(Came::Initialized),
+        Kind::Initialized => refused(response).await,
+        Kind::Told => told(&tell, response).await,
+    };
+    if let Some(came) = came {
+        let _ = tell.send(came).await;
+    }
+}
+
+/// Hands on what answers a message that asks for nothing, or is none: only a server that is put to the test answers it.
+async fn told(tell: &mpsc::Sender<Came>, response: Response) -> Option<Came> {
+    if is_of_type(&response, "text/event-stream") {
+        stream::carry(response, tell, &mut Resume::default(), |_| false, |_, _| {}).await;
+        return None;
+    }
+    if !is_of_type(&response, "application/json") {
+        return refused(response).await;
+    }
+    let meta = FrameMeta::Http {
+        status: response.status().as_u16(),
+    };
+    match body(response).await {
+        Ok(Body::Whole(bytes)) => (!bytes.is_empty()).then(|| Came::Message {
+            bytes,
+            meta,
+            at: std::time::Instant::now(),
+        }),
+        Ok(Body::TooLong(came)) => Some(came),
+        Err(reason) => Some(Came::Unsent(reason)),
+    }
+}
+
+/// What a server says that does not take a notification or a reply.
+async fn refused(response: Response) -> Option<Came> {
+    let status = response.status();
+    if status.is_success() {
+        return None;
+    }
+    let shown = shown(response).await;
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    Some(Came::Unsent(
+        format!("HTTP {status} {shown}").trim_end().to_owned(),
+    ))
+}
+
+/// Hands on what answers a request; gives back what is said where no answer comes.
+async fn answer(
+    endpoint: &Endpoint,
+    tell: &mpsc::Sender<Came>,
+    response: Response,
+    id: Id,
+) -> Option<Came> {
+    let status = response.status();
+    if is_of_type(&response, "text/event-stream") && status.is_success() {
+        return streamed(endpoint, tell, response, id).await;
+    }
+    if status == StatusCode::NOT_FOUND && endpoint.agreed().session.is_some() {
+        let shown = shown(response).await;
+        let reason = format!("HTTP {status}: the server does not know the session any more");
+        return Some(unanswered(id, reason, shown));
+    }
+    let is_json = is_of_type(&response, "application/json");
+    let kind = response.headers().get(CONTENT_TYPE).cloned();
+    let body = match body(response).await {
+        Ok(Body::Whole(body)) => body,
+        Ok(Body::TooLong(came)) => return Some(came),
+        Err(reason) => {
+            let reason = format!("HTTP {status}, and its body broke off: {reason}");
+            return Some(unanswered(id, reason, Vec::new()));
+        }
+    };
+    let is_answer = is_answer(&body, &id);
+    if is_answer || is_json && status.is_success() && !body.is_empty() {
+        return Some(Came::Message {
+            bytes: body,
+            meta: FrameMeta::Http {
+                status: status.as_u16(),
+            },
+            at: std::time::Instant::now(),
+        });
+    }
+    let kind = kind.as_ref().and_then(|kind| kind.to_str().ok());
+    let what = match (body.is_empty(), kind) {
+        (true, _) => "no body".to_owned(),
+        (false, Some(kind)) => format!("a body of type `{}`", text::head(kind, 60)),
+        (false, None) => "a body of no type".to_owned(),
+    };
+    let reason = format!("HTTP {status} with {what} in place of an answer");
+    Some(unanswered(id, reason, head(&body)))
+}
+
+/// Hands on the events of a stream until the answer has come; resumes it where it breaks off before.
+async fn streamed(
+    endpoint: &Endpoint,
+    tell: &mpsc::Sender<Came>,
+    response: Response,
+    id: Id,
+) -> Option<Came> {
+    let mut resume = Resume::default();
+    let mut response = response;
+    loop {
+        let is_last = |message: &[u8]| is_answer(message, &id);
+        let why = match stream::carry(response, tell, &mut resume, is_last, |_, _| {}).await {
+            Ended::Broken(why) => why,
+            Ended::Done | Ended::Unheard => return None,
+        };
+        let ended = match why {
+            Some(why) => format!("the stream of events broke off before the answer: {why}"),
+            None => "the stream of events ended before the answer".to_owned(),
+        };
+        // Without an id nothing can be resumed (MCP "Resumability and Redelivery").
+        if resume.last.is_none() {
+            return Some(unanswered(id, ended, Vec::new()));
+        }
+        resume.wait().await;
+        response = match stream::open(endpoint, &resume).await {
+            Ok(response) => response,
+            Err(error) => {
+                let reason = super::innermost(&error);
+                let reason = format!("{ended}, and it could not be resumed: {reason}");
+                return Some(unanswered(id, reason, Vec::new()));
+            }
+        };
+        let status = response.status();
+        if tell.send(Came::head(&response)).await.is_err() {
+            return None;
+        }
+        if !status.is_success() || !is_of_type(&response, "text/event-stream") {
+            let shown = shown(response).await;
+            let reason = format!("{ended}, and was not resumed: HTTP {status}");
+            return Some(unanswered(id, reason, shown));
+        }
+    }
+}
+
+pub(super) fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
+    Came::Unanswered {
+        id,
+        reason,
+        shown,
+        at: std::time::Instant::now(),
+    }
+}
+
+/// Whether a message is the answer to the request of this id, whatever JSON type it has.
+fn is_answer(message: &[u8], id: &Id) -> bool {
+    let outline = serde_json::from_slice::<Outline<'_>>(message);
+    outline.is_ok_and(|Outline { id: found, method }| {
+        method.is_none() && Id::from_value(&found).is_some_and(|found| found.same_but_for_type(id))
+    })
+}
+
+/// A body, as far as it is read.
+enum Body {
+    Whole(Vec<u8>),
+    TooLong(Came),
+}
+
+async fn body(mut response: Response) -> Result<Body, String> {
+    let mut body = Vec::new();
+    let broken = |error: reqwest::Error| super::innermost(&error);
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+        if body.len() + chunk.len() > LONGEST_BYTES {
+            return Ok(Body::TooLong(Came::TooLong {
+                length: body.len() + chunk.len(),
+                head: head(&body),
+                at: std::time::Instant::now(),
+            }));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Body::Whole(body))
+}
+
+fn head(body: &[u8]) -> Vec<u8> {
+    body[..body.len().min(SHOWN_BYTES)].to_vec()
+}
+
+/// The beginning of a body.
+async fn shown(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let (true, Ok(Some(chunk))) = (body.len() < SHOWN_BYTES, response.chunk().await) {
+        body.extend_from_slice(&chunk);
+    }
+    head(&body)
+}
