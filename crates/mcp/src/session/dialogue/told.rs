@@ -40,7 +40,7 @@ impl Dialogue {
         match deviation {
             Some((code, message)) => self.record.note(code, message, heard.bytes),
             None if self.record.is_flooded() => {}
-            None => self.compare(&method, shape::notification(&method), &params, heard),
+            None => self.compare(&method, shape::notification(&method), &params, heard.bytes),
         }
         let seen = NotificationSeen {
             method,
@@ -126,7 +126,7 @@ impl Dialogue {
         method: &str,
         record: Option<&shape::Record>,
         params: &Value,
-        heard: Heard<'_>,
+        frame: &[u8],
     ) {
         let flaws = record.map(|record| shape::check(record, self.revision, params));
         for flaw in flaws.into_iter().flatten() {
@@ -135,7 +135,7 @@ impl Dialogue {
                 FlawKind::UnknownKind => FindingCode::UnknownContentType,
             };
             let message = format!("`{method}`: {}", flaw.message);
-            self.record.note(code, message, heard.bytes);
+            self.record.note(code, message, frame);
         }
     }
 
@@ -156,25 +156,8 @@ impl Dialogue {
         }
         if let Some(id) = id {
             self.identified(id, &method, heard);
-            let reply = self.client.reply(&method, &params, self.revision);
-            if let Some(message) = reply.undeclared {
-                let code = if is_asked_by_servers(&method) {
-                    FindingCode::CapabilityNotDeclared
-                } else {
-                    FindingCode::UnknownRequest
-                };
-                self.record.note(code, message, heard.bytes);
-            } else if self.life == Life::Open
-                && let Some(capability) = needs_client_capability(&method)
-                && !self.revision.has_client_capability(capability)
-            {
-                let message = format!("`{method}`, which {} does not have", self.revision);
-                self.record
-                    .note(FindingCode::UnknownRequest, message, heard.bytes);
-            }
-            let record = shape::request(&method, self.revision, &params);
-            self.compare(&method, record, &params, heard);
-            self.answer(&id_value(id), reply.body);
+            let body = self.consider(&method, &params, heard.bytes);
+            self.answer(&id_value(id), body);
         } else {
             // What it is answered to cannot be told but by null (JSON-RPC 2.0 § 5).
             let message = "the `id` of a request is a text or a number";
@@ -187,6 +170,34 @@ impl Dialogue {
         let seen = ServerRequestSeen { method, params };
         self.record
             .server_request(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// What the client says to what the server asks, and what is wrong with that.
+    pub(in crate::session) fn consider(
+        &mut self,
+        method: &str,
+        params: &Value,
+        frame: &[u8],
+    ) -> Result<Value, Refusal> {
+        let reply = self.client.reply(method, params, self.revision);
+        if let Some(message) = reply.undeclared {
+            let code = if is_asked_by_servers(method) {
+                FindingCode::CapabilityNotDeclared
+            } else {
+                FindingCode::UnknownRequest
+            };
+            self.record.note(code, message, frame);
+        } else if self.life == Life::Open
+            && let Some(capability) = needs_client_capability(method)
+            && !self.revision.has_client_capability(capability)
+        {
+            let message = format!("`{method}`, which {} does not have", self.revision);
+            self.record
+                .note(FindingCode::UnknownRequest, message, frame);
+        }
+        let record = shape::request(method, self.revision, params);
+        self.compare(method, record, params, frame);
+        reply.body
     }
 
     /// What the server says or asks of its own accord has something as its id that is none.
