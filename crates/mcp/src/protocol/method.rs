@@ -2,11 +2,15 @@
 
 use serde_json::Value;
 
+use super::revision::{Lifecycle, Revision};
+
 /// A request of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// The handshake.
     Initialize,
+    /// Who the server is, where there is no handshake.
+    Discover,
     /// A sign of life.
     Ping,
     /// The tools.
@@ -31,12 +35,15 @@ pub enum Method {
     CompletionComplete,
     /// The lowest level of log messages.
     LoggingSetLevel,
+    /// A stream of notifications.
+    SubscriptionsListen,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Initialize,
+        Self::Discover,
         Self::Ping,
         Self::ToolsList,
         Self::ToolsCall,
@@ -49,12 +56,14 @@ impl Method {
         Self::PromptsGet,
         Self::CompletionComplete,
         Self::LoggingSetLevel,
+        Self::SubscriptionsListen,
     ];
 
     /// What there is to know of it.
     fn row(self) -> Row {
         match self {
             Self::Initialize => row("initialize"),
+            Self::Discover => row("server/discover"),
             Self::Ping => row("ping"),
             Self::ToolsList => row("tools/list").of("tools").lists("tools", "name"),
             Self::ToolsCall => row("tools/call").of("tools"),
@@ -71,6 +80,7 @@ impl Method {
             Self::PromptsGet => row("prompts/get").of("prompts"),
             Self::CompletionComplete => row("completion/complete").of("completions"),
             Self::LoggingSetLevel => row("logging/setLevel").of("logging"),
+            Self::SubscriptionsListen => row("subscriptions/listen").of("resources"),
         }
     }
 
@@ -82,6 +92,22 @@ impl Method {
     /// The method of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// The method that tells who the server is, with which a session of this revision begins.
+    pub fn that_begins(revision: Revision) -> Self {
+        match revision.lifecycle() {
+            Lifecycle::Handshake => Self::Initialize,
+            Lifecycle::Stateless => Self::Discover,
+        }
+    }
+
+    /// Whether its answer may ask for input first ("Multi Round-Trip Requests", supported requests).
+    pub fn may_ask_for_input(self) -> bool {
+        matches!(
+            self,
+            Self::ToolsCall | Self::PromptsGet | Self::ResourcesRead
+        )
     }
 
     /// Whether a result has something of what only a result of this method has.
@@ -113,6 +139,10 @@ impl Method {
                 ("capabilities", Kind::Object),
                 ("serverInfo", Kind::Object),
             ],
+            Self::Discover => &[
+                ("supportedVersions", Kind::Array),
+                ("capabilities", Kind::Object),
+            ],
             Self::ToolsList => &[("tools", Kind::Array)],
             Self::ToolsCall => &[("content", Kind::Array)],
             Self::ResourcesList => &[("resources", Kind::Array)],
@@ -124,7 +154,8 @@ impl Method {
             Self::Ping
             | Self::ResourcesSubscribe
             | Self::ResourcesUnsubscribe
-            | Self::LoggingSetLevel => &[],
+            | Self::LoggingSetLevel
+            | Self::SubscriptionsListen => &[],
         }
     }
 
@@ -230,7 +261,7 @@ pub fn kind_of(value: &Value) -> &'static str {
 }
 
 /// What servers tell a client, in any revision.
-pub const NOTIFICATIONS_OF_SERVERS: [&str; 9] = [
+pub const NOTIFICATIONS_OF_SERVERS: [&str; 10] = [
     "notifications/cancelled",
     "notifications/progress",
     "notifications/message",
@@ -240,6 +271,7 @@ pub const NOTIFICATIONS_OF_SERVERS: [&str; 9] = [
     "notifications/prompts/list_changed",
     "notifications/elicitation/complete",
     "notifications/tasks/status",
+    "notifications/subscriptions/acknowledged",
 ];
 
 /// What servers ask of a client, in any revision.

@@ -3,6 +3,8 @@
 pub mod frame;
 pub mod members;
 pub mod message;
+pub mod meta;
 pub mod method;
+pub mod result;
 pub mod revision;
 pub mod shape;

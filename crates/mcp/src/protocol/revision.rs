@@ -40,6 +40,9 @@ impl Revision {
     /// The newest revision with a handshake, which `protocol: auto` asks for.
     pub const NEWEST_HANDSHAKE: Self = Self::V2025_11_25;
 
+    /// The newest revision without a handshake, which `protocol: auto` goes on with where the handshake is refused for it.
+    pub const NEWEST_STATELESS: Self = Self::V2026_07_28;
+
     /// The name used on the wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -101,6 +104,45 @@ impl Revision {
     /// Whether `ping` is served by everybody; it needs no capability.
     pub fn has_ping(self) -> bool {
         self.lifecycle() == Lifecycle::Handshake
+    }
+
+    /// Whether a client says that its roots changed.
+    pub fn has_root_changes(self) -> bool {
+        self.lifecycle() == Lifecycle::Handshake
+    }
+
+    /// Whether servers make requests of their own. Without a handshake they answer with what they need, and are called
+    /// again ("Multi Round-Trip Requests").
+    pub fn has_server_requests(self) -> bool {
+        self.lifecycle() == Lifecycle::Handshake
+    }
+
+    /// Whether a result says what it is in `resultType`.
+    pub fn has_result_types(self) -> bool {
+        self.lifecycle() == Lifecycle::Stateless
+    }
+
+    /// Whether an empty text is a cursor like any other.
+    pub fn has_empty_cursors(self) -> bool {
+        self.lifecycle() == Lifecycle::Stateless
+    }
+
+    /// Whether a server that declares `listChanged` tells of changes to whoever shook hands; without that, only on a
+    /// stream that asks for it ("Subscriptions").
+    pub fn has_unasked_list_changes(self) -> bool {
+        self.lifecycle() == Lifecycle::Handshake
+    }
+
+    /// Whether a request names in its `_meta` which log messages it wants, where a level was set for a session before
+    /// ("Logging").
+    pub fn has_log_levels_by_request(self) -> bool {
+        self.lifecycle() == Lifecycle::Stateless
+    }
+
+    /// Whether updates of resources come on the stream of a `subscriptions/listen`, where they were asked for by
+    /// `resources/subscribe` before.
+    pub fn has_subscription_streams(self) -> bool {
+        self.lifecycle() == Lifecycle::Stateless
     }
 
     /// Whether clients of this revision can declare this capability, so that servers may use its methods.

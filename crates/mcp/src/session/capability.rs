@@ -1,4 +1,4 @@
-//! Whether what a server serves and refuses is what it declared in the handshake.
+//! Whether what a server serves and refuses is what it declared at the beginning of the session.
 
 use std::ops::Range;
 
@@ -98,7 +98,7 @@ fn owes(facts: &SessionFacts, method: Method) -> Option<&'static str> {
 fn subscribes(method: Method) -> bool {
     matches!(
         method,
-        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe | Method::SubscriptionsListen
     )
 }
 

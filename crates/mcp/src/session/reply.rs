@@ -21,12 +21,14 @@ pub(super) fn reply(method: Method, result: Value) -> Reply {
             (in_order(&result), Rendering::Json)
         }
         Method::Initialize
+        | Method::Discover
         | Method::Ping
         | Method::ToolsList
         | Method::ResourceTemplatesList
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
-        | Method::LoggingSetLevel => (result.to_string(), Rendering::Json),
+        | Method::LoggingSetLevel
+        | Method::SubscriptionsListen => (result.to_string(), Rendering::Json),
     };
     Reply {
         raw: result,

@@ -10,10 +10,12 @@ use crate::protocol::method::Method;
 pub(super) fn refusal(method: Method, result: &Value) -> Option<String> {
     match method {
         Method::Initialize => read::<model::InitializeResult>(result),
+        Method::Discover => read::<model::DiscoverResult>(result),
         Method::Ping
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
-        | Method::LoggingSetLevel => None,
+        | Method::LoggingSetLevel
+        | Method::SubscriptionsListen => None,
         Method::ToolsList => read::<model::ListToolsResult>(result),
         Method::ToolsCall => read::<model::CallToolResult>(result),
         Method::ResourcesList => read::<model::ListResourcesResult>(result),

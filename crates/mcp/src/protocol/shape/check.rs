@@ -58,7 +58,7 @@ impl Checking {
             return self.wrong(value, "object");
         };
         for member in record.members {
-            if member.since > self.revision {
+            if !member.is_in(self.revision) {
                 continue;
             }
             match members.get(member.name) {
@@ -95,6 +95,7 @@ impl Checking {
             Shape::Number => (value.is_number(), "number"),
             Shape::Ratio => (is_ratio(value), "number from 0 to 1"),
             Shape::Integer => (is_integer(value), "integer"),
+            Shape::Natural => (is_natural(value), "integer from 0 on"),
             Shape::IntegerOrNull => (value.is_null() || is_integer(value), "integer or null"),
             Shape::Token => (value.is_string() || is_integer(value), "text or integer"),
             Shape::Object => (value.is_object(), "object"),
@@ -262,6 +263,11 @@ fn beginning(name: &str) -> String {
 /// Whether a number has no fraction, however it is written.
 fn is_integer(value: &Value) -> bool {
     value.as_number().is_some_and(number::is_integer)
+}
+
+/// Whether a number is an integer that is not below 0.
+fn is_natural(value: &Value) -> bool {
+    is_integer(value) && value.as_f64().is_some_and(|number| number >= 0.0)
 }
 
 fn is_ratio(value: &Value) -> bool {

@@ -2,8 +2,9 @@
 
 use super::{
     Record,
-    Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25},
+    Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28},
     Shape, kind,
+    lifecycle::{CACHE_SCOPE, META, RESULT_META, RESULT_TYPE, TTL},
     lists::ICONS,
     named, optional, required,
 };
@@ -86,19 +87,30 @@ pub(super) const BLOCK: Shape = Shape::Kinds(&[
 ]);
 
 pub(super) static CALL_TOOL_RESULT: Record = named("CallToolResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
     required("content", Shape::List(&BLOCK)),
     optional("isError", Shape::Flag),
-    optional("structuredContent", Shape::Object).since(V2025_06_18),
+    optional("structuredContent", Shape::Object)
+        .since(V2025_06_18)
+        .until(V2026_07_28),
+    optional("structuredContent", Shape::Any).since(V2026_07_28),
 ]);
 
 pub(super) static READ_RESOURCE_RESULT: Record = named("ReadResourceResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
+    CACHE_SCOPE,
+    TTL,
     required("contents", Shape::List(&RESOURCE_CONTENTS)),
 ]);
 
 pub(super) static GET_PROMPT_RESULT: Record = named("GetPromptResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
     optional("description", Shape::Text),
     required("messages", Shape::List(&Shape::Record(&PROMPT_MESSAGE))),
 ]);

@@ -2,9 +2,10 @@
 
 use super::{
     Record,
-    Revision::{V2025_03_26, V2025_06_18, V2025_11_25},
+    Revision::{V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28},
     Shape,
     content::ANNOTATIONS,
+    lifecycle::{CACHE_SCOPE, META, RESULT_META, RESULT_TYPE, TTL},
     named, optional, required, unnamed,
 };
 
@@ -18,7 +19,11 @@ static ICON: Record = named("Icon").of(&[
 ]);
 
 pub(super) static LIST_TOOLS_RESULT: Record = named("ListToolsResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
+    CACHE_SCOPE,
+    TTL,
     optional("nextCursor", Shape::Text),
     required("tools", Shape::List(&Shape::Record(&TOOL))),
 ]);
@@ -27,20 +32,28 @@ pub(super) static TOOL: Record = named("Tool").of(&[
     optional("_meta", Shape::Object).since(V2025_06_18),
     optional("annotations", Shape::Record(&TOOL_ANNOTATIONS)).since(V2025_03_26),
     optional("description", Shape::Text),
-    optional("execution", Shape::Record(&TOOL_EXECUTION)).since(V2025_11_25),
+    optional("execution", Shape::Record(&TOOL_EXECUTION))
+        .since(V2025_11_25)
+        .until(V2026_07_28),
     optional("icons", ICONS).since(V2025_11_25),
     required("inputSchema", Shape::Record(&TOOL_SCHEMA)),
     required("name", Shape::Text),
-    optional("outputSchema", Shape::Record(&TOOL_SCHEMA)).since(V2025_06_18),
+    optional("outputSchema", Shape::Record(&TOOL_SCHEMA))
+        .since(V2025_06_18)
+        .until(V2026_07_28),
+    optional("outputSchema", Shape::Record(&OUTPUT_SCHEMA)).since(V2026_07_28),
     optional("title", Shape::Text).since(V2025_06_18),
 ]);
 
 static TOOL_SCHEMA: Record = unnamed(&[
     optional("$schema", Shape::Text).since(V2025_11_25),
-    optional("properties", Shape::Map(&Shape::Object)),
-    optional("required", Shape::List(&Shape::Text)),
+    optional("properties", Shape::Map(&Shape::Object)).until(V2026_07_28),
+    optional("required", Shape::List(&Shape::Text)).until(V2026_07_28),
     required("type", Shape::Const("object")),
 ]);
+
+/// Since 2026-07-28 a tool's structured content is any JSON value.
+static OUTPUT_SCHEMA: Record = unnamed(&[optional("$schema", Shape::Text)]);
 
 static TOOL_ANNOTATIONS: Record = named("ToolAnnotations").of(&[
     optional("destructiveHint", Shape::Flag),
@@ -56,7 +69,11 @@ static TOOL_EXECUTION: Record = named("ToolExecution").of(&[optional(
 )]);
 
 pub(super) static LIST_RESOURCES_RESULT: Record = named("ListResourcesResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
+    CACHE_SCOPE,
+    TTL,
     optional("nextCursor", Shape::Text),
     required("resources", Shape::List(&Shape::Record(&RESOURCE))),
 ]);
@@ -75,7 +92,11 @@ static RESOURCE: Record = named("Resource").of(&[
 
 pub(super) static LIST_RESOURCE_TEMPLATES_RESULT: Record =
     named("ListResourceTemplatesResult").of(&[
-        optional("_meta", Shape::Object),
+        META,
+        RESULT_META,
+        RESULT_TYPE,
+        CACHE_SCOPE,
+        TTL,
         optional("nextCursor", Shape::Text),
         required(
             "resourceTemplates",
@@ -95,7 +116,11 @@ static RESOURCE_TEMPLATE: Record = named("ResourceTemplate").of(&[
 ]);
 
 pub(super) static LIST_PROMPTS_RESULT: Record = named("ListPromptsResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
+    CACHE_SCOPE,
+    TTL,
     optional("nextCursor", Shape::Text),
     required("prompts", Shape::List(&Shape::Record(&PROMPT))),
 ]);
@@ -117,7 +142,9 @@ static PROMPT_ARGUMENT: Record = named("PromptArgument").of(&[
 ]);
 
 pub(super) static COMPLETE_RESULT: Record = named("CompleteResult").of(&[
-    optional("_meta", Shape::Object),
+    META,
+    RESULT_META,
+    RESULT_TYPE,
     required("completion", Shape::Record(&COMPLETION)),
 ]);
 

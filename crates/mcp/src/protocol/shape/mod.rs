@@ -33,6 +33,8 @@ pub enum Shape {
     Ratio,
     /// An integer.
     Integer,
+    /// An integer from 0 on.
+    Natural,
     /// An integer or null.
     IntegerOrNull,
     /// An id or a progress token: a string or an integer.
@@ -92,6 +94,8 @@ pub struct Member {
     pub need: Need,
     /// The first revision that has it.
     pub since: Revision,
+    /// The first revision that does not have it any more.
+    pub until: Option<Revision>,
 }
 
 /// Whether a member may be missing.
@@ -101,8 +105,8 @@ pub enum Need {
     Required,
     /// It may be missing.
     Optional,
-    /// It must be there before this revision.
-    RequiredBefore(Revision),
+    /// It may be missing in this revision alone.
+    RequiredBut(Revision),
 }
 
 /// A record, the name it has in the schema, and its members.
@@ -131,6 +135,7 @@ const fn required(name: &'static str, shape: Shape) -> Member {
         shape,
         need: Need::Required,
         since: V2024_11_05,
+        until: None,
     }
 }
 
@@ -140,6 +145,7 @@ const fn optional(name: &'static str, shape: Shape) -> Member {
         shape,
         need: Need::Optional,
         since: V2024_11_05,
+        until: None,
     }
 }
 
@@ -148,12 +154,24 @@ impl Member {
         Self { since, ..self }
     }
 
+    const fn until(self, until: Revision) -> Self {
+        Self {
+            until: Some(until),
+            ..self
+        }
+    }
+
+    /// Whether this revision has it.
+    pub fn is_in(&self, revision: Revision) -> bool {
+        self.since <= revision && self.until.is_none_or(|until| revision < until)
+    }
+
     /// Whether it must be there in this revision.
     pub fn is_required(&self, revision: Revision) -> bool {
         match self.need {
             Need::Required => true,
             Need::Optional => false,
-            Need::RequiredBefore(other) => revision < other,
+            Need::RequiredBut(other) => revision != other,
         }
     }
 }
@@ -162,6 +180,7 @@ impl Member {
 pub fn result(method: Method) -> &'static Record {
     match method {
         Method::Initialize => &lifecycle::INITIALIZE_RESULT,
+        Method::Discover => &lifecycle::DISCOVER_RESULT,
         Method::Ping
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
@@ -174,7 +193,13 @@ pub fn result(method: Method) -> &'static Record {
         Method::PromptsList => &lists::LIST_PROMPTS_RESULT,
         Method::PromptsGet => &content::GET_PROMPT_RESULT,
         Method::CompletionComplete => &lists::COMPLETE_RESULT,
+        Method::SubscriptionsListen => &lifecycle::LISTEN_RESULT,
     }
+}
+
+/// A result that asks for input.
+pub fn input_required() -> &'static Record {
+    &lifecycle::INPUT_REQUIRED_RESULT
 }
 
 /// The parameters of a notification; `None` where nothing is required of them.

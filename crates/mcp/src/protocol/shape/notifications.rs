@@ -2,9 +2,10 @@
 
 use super::{
     Member, Need, Record,
-    Revision::{V2024_11_05, V2025_03_26, V2025_11_25},
-    Shape, named, optional, required,
+    Revision::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28},
+    Shape, named, optional, required, unnamed,
 };
+use crate::protocol::meta;
 
 /// By method.
 pub(super) static ALL: &[(&str, &Record)] = &[
@@ -14,7 +15,19 @@ pub(super) static ALL: &[(&str, &Record)] = &[
     ("notifications/resources/updated", &RESOURCE_UPDATED),
     ("notifications/elicitation/complete", &ELICITATION_COMPLETE),
     ("notifications/tasks/status", &TASK_STATUS),
+    (
+        "notifications/subscriptions/acknowledged",
+        &SUBSCRIPTIONS_ACKNOWLEDGED,
+    ),
 ];
+
+const OBJECT_META: Member = optional("_meta", Shape::Object)
+    .since(V2025_11_25)
+    .until(V2026_07_28);
+
+const META: Member = optional("_meta", Shape::Record(&NOTIFICATION_META)).since(V2026_07_28);
+
+static NOTIFICATION_META: Record = unnamed(&[optional(meta::SUBSCRIPTION_ID, Shape::Token)]);
 
 const LEVELS: Shape = Shape::Words(&[
     "alert",
@@ -28,7 +41,8 @@ const LEVELS: Shape = Shape::Words(&[
 ]);
 
 static PROGRESS: Record = named("ProgressNotification").of(&[
-    optional("_meta", Shape::Object).since(V2025_11_25),
+    OBJECT_META,
+    META,
     optional("message", Shape::Text).since(V2025_03_26),
     required("progress", Shape::Number),
     required("progressToken", Shape::Token),
@@ -36,27 +50,28 @@ static PROGRESS: Record = named("ProgressNotification").of(&[
 ]);
 
 static LOGGING_MESSAGE: Record = named("LoggingMessageNotification").of(&[
-    optional("_meta", Shape::Object).since(V2025_11_25),
+    OBJECT_META,
+    META,
     required("data", Shape::Any),
     required("level", LEVELS),
     optional("logger", Shape::Text),
 ]);
 
 static CANCELLED: Record = named("CancelledNotification").of(&[
-    optional("_meta", Shape::Object).since(V2025_11_25),
+    OBJECT_META,
+    META,
     optional("reason", Shape::Text),
     Member {
         name: "requestId",
         shape: Shape::Token,
-        need: Need::RequiredBefore(V2025_11_25),
+        need: Need::RequiredBut(V2025_11_25),
         since: V2024_11_05,
+        until: None,
     },
 ]);
 
-static RESOURCE_UPDATED: Record = named("ResourceUpdatedNotification").of(&[
-    optional("_meta", Shape::Object).since(V2025_11_25),
-    required("uri", Shape::Text),
-]);
+static RESOURCE_UPDATED: Record =
+    named("ResourceUpdatedNotification").of(&[OBJECT_META, META, required("uri", Shape::Text)]);
 
 static ELICITATION_COMPLETE: Record =
     named("ElicitationCompleteNotification").of(&[required("elicitationId", Shape::Text)]);
@@ -79,4 +94,16 @@ static TASK_STATUS: Record = named("TaskStatusNotification").of(&[
     optional("statusMessage", Shape::Text),
     required("taskId", Shape::Text),
     required("ttl", Shape::IntegerOrNull),
+]);
+
+static SUBSCRIPTIONS_ACKNOWLEDGED: Record = named("SubscriptionsAcknowledgedNotification").of(&[
+    META,
+    required("notifications", Shape::Record(&SUBSCRIPTION_FILTER)),
+]);
+
+static SUBSCRIPTION_FILTER: Record = unnamed(&[
+    optional("promptsListChanged", Shape::Flag),
+    optional("resourceSubscriptions", Shape::List(&Shape::Text)),
+    optional("resourcesListChanged", Shape::Flag),
+    optional("toolsListChanged", Shape::Flag),
 ]);

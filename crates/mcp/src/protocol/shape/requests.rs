@@ -2,7 +2,7 @@
 
 use super::{
     Record,
-    Revision::{V2024_11_05, V2025_03_26, V2025_11_25},
+    Revision::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28},
     Shape,
     content::{AUDIO, BLOCK, IMAGE, ROLE, TEXT},
     kind,
@@ -11,7 +11,9 @@ use super::{
 };
 
 pub(super) static CREATE_MESSAGE: Record = named("CreateMessageRequest").of(&[
-    optional("_meta", Shape::Record(&REQUEST_META)).since(V2025_11_25),
+    optional("_meta", Shape::Record(&REQUEST_META))
+        .since(V2025_11_25)
+        .until(V2026_07_28),
     optional(
         "includeContext",
         Shape::Words(&["allServers", "none", "thisServer"]),
@@ -22,7 +24,9 @@ pub(super) static CREATE_MESSAGE: Record = named("CreateMessageRequest").of(&[
     optional("modelPreferences", Shape::Record(&MODEL_PREFERENCES)),
     optional("stopSequences", Shape::List(&Shape::Text)),
     optional("systemPrompt", Shape::Text),
-    optional("task", Shape::Record(&TASK_METADATA)).since(V2025_11_25),
+    optional("task", Shape::Record(&TASK_METADATA))
+        .since(V2025_11_25)
+        .until(V2026_07_28),
     optional("temperature", Shape::Number),
     optional("toolChoice", Shape::Record(&TOOL_CHOICE)).since(V2025_11_25),
     optional("tools", Shape::List(&Shape::Record(&TOOL))).since(V2025_11_25),
@@ -56,7 +60,8 @@ static TOOL_RESULT: Record = named("ToolResultContent").of(&[
     optional("_meta", Shape::Object),
     required("content", Shape::List(&BLOCK)),
     optional("isError", Shape::Flag),
-    optional("structuredContent", Shape::Object),
+    optional("structuredContent", Shape::Object).until(V2026_07_28),
+    optional("structuredContent", Shape::Any).since(V2026_07_28),
     required("toolUseId", Shape::Text),
     required("type", Shape::Const("tool_result")),
 ]);
@@ -78,11 +83,15 @@ static MODEL_HINT: Record = named("ModelHint").of(&[optional("name", Shape::Text
 static TASK_METADATA: Record = named("TaskMetadata").of(&[optional("ttl", Shape::Integer)]);
 
 pub(super) static ELICIT_FORM: Record = named("ElicitRequestFormParams").of(&[
-    optional("_meta", Shape::Record(&REQUEST_META)).since(V2025_11_25),
+    optional("_meta", Shape::Record(&REQUEST_META))
+        .since(V2025_11_25)
+        .until(V2026_07_28),
     required("message", Shape::Text),
     optional("mode", Shape::Const("form")).since(V2025_11_25),
     required("requestedSchema", Shape::Record(&REQUESTED_SCHEMA)),
-    optional("task", Shape::Record(&TASK_METADATA)).since(V2025_11_25),
+    optional("task", Shape::Record(&TASK_METADATA))
+        .since(V2025_11_25)
+        .until(V2026_07_28),
 ]);
 
 static REQUESTED_SCHEMA: Record = unnamed(&[
@@ -93,10 +102,10 @@ static REQUESTED_SCHEMA: Record = unnamed(&[
 ]);
 
 pub(super) static ELICIT_URL: Record = named("ElicitRequestURLParams").of(&[
-    optional("_meta", Shape::Record(&REQUEST_META)),
-    required("elicitationId", Shape::Text),
+    optional("_meta", Shape::Record(&REQUEST_META)).until(V2026_07_28),
+    required("elicitationId", Shape::Text).until(V2026_07_28),
     required("message", Shape::Text),
     required("mode", Shape::Const("url")),
-    optional("task", Shape::Record(&TASK_METADATA)),
+    optional("task", Shape::Record(&TASK_METADATA)).until(V2026_07_28),
     required("url", Shape::Text),
 ]);

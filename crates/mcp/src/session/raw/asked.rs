@@ -108,7 +108,8 @@ fn has_what_it_needs(method: Method, params: &Value) -> bool {
                 && params.get("capabilities").is_some_and(Value::is_object)
                 && client.is_some_and(|client| text(client, "name") && text(client, "version"))
         }
-        Method::Ping => true,
+        Method::Ping | Method::Discover => true,
+        Method::SubscriptionsListen => params.get("notifications").is_some_and(Value::is_object),
         Method::ToolsList
         | Method::ResourcesList
         | Method::ResourceTemplatesList

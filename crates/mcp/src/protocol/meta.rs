@@ -1,0 +1,50 @@
+//! The members of `_meta` that the protocol keeps for itself since 2026-07-28 (specification, "`_meta`").
+
+use serde_json::{Map, Value};
+
+use super::revision::Revision;
+
+/// The revision that a request speaks.
+const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// Who asks.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// What the client that asks can do for the server.
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The lowest level of the log messages that a request wants to have told.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// Who answers.
+pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The id of the `subscriptions/listen` that a notification belongs to.
+pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// What a client says of itself in a request.
+#[derive(Debug)]
+pub struct Envelope<'a> {
+    /// The revision it speaks.
+    pub revision: Revision,
+    /// Its name and version.
+    pub client: Value,
+    /// What it can do for the server.
+    pub capabilities: Value,
+    /// The lowest level of the log messages it wants.
+    pub log_level: Option<&'a str>,
+}
+
+impl Envelope<'_> {
+    /// The members of `_meta` that say it.
+    pub fn into_members(self) -> Map<String, Value> {
+        let mut members = Map::new();
+        members.insert(PROTOCOL_VERSION.into(), self.revision.name().into());
+        members.insert(CLIENT_INFO.into(), self.client);
+        members.insert(CLIENT_CAPABILITIES.into(), self.capabilities);
+        if let Some(level) = self.log_level {
+            members.insert(LOG_LEVEL.into(), level.into());
+        }
+        members
+    }
+}
