@@ -23,7 +23,11 @@ use self::{
     finding::Finding,
     process::{Exit, StderrTail},
 };
-use crate::protocol::{frame::Frame, revision::Revision};
+use crate::protocol::{
+    frame::Frame,
+    meta,
+    revision::{Lifecycle, Revision},
+};
 
 /// Everything that one attempt at one assertion saw.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +36,7 @@ pub struct Observation {
     pub reached: Phase,
     /// Why the subject could not be observed; absent when it was.
     pub disruption: Option<Disruption>,
-    /// What the handshake said.
+    /// What the server told about itself at the beginning.
     pub session: Option<Arc<SessionFacts>>,
     /// The setup steps, then the steps of a `steps` subject, in the order of their start.
     pub steps: Vec<StepSeen>,
@@ -106,10 +110,10 @@ impl Observation {
     }
 }
 
-/// What the handshake told about the server.
+/// What the server told about itself at the beginning of the session.
 #[derive(Debug, Clone)]
 pub struct SessionFacts {
-    /// The revision both agreed on.
+    /// The revision both speak.
     pub revision: Revision,
     /// The `initialize` result (or the `server/discover` result) as it came.
     pub initialize: Value,
@@ -118,7 +122,11 @@ pub struct SessionFacts {
 impl SessionFacts {
     /// `name version` of the server, as far as it said.
     pub fn server(&self) -> Option<String> {
-        let info = self.initialize.get("serverInfo")?;
+        let told = match self.revision.lifecycle() {
+            Lifecycle::Handshake => self.initialize.get("serverInfo"),
+            Lifecycle::Stateless => self.initialize.get("_meta")?.get(meta::SERVER_INFO),
+        };
+        let info = told?;
         let name = info.get("name").and_then(Value::as_str)?;
         match info.get("version").and_then(Value::as_str) {
             Some(version) => Some(format!("{name} {version}")),

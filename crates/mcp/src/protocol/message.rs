@@ -67,6 +67,22 @@ pub struct RpcError {
     pub raw: Value,
 }
 
+/// What JSON-RPC answers to a method that does not exist.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What a server answers that does not speak the revision of a request.
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// The name of an error code that MCP gives a meaning of its own since 2026-07-28 (schema, `…Error`).
+fn name_of(code: i64) -> Option<&'static str> {
+    match code {
+        -32020 => Some("header mismatch"),
+        -32021 => Some("missing required client capability"),
+        UNSUPPORTED_VERSION => Some("unsupported protocol version"),
+        _ => None,
+    }
+}
+
 /// A number that is whole, however it is written: `-32602.0` is `-32602`.
 fn integer(value: &Value) -> Option<i64> {
     let text = value.as_number()?.to_string();
@@ -85,13 +101,22 @@ pub fn is_integer(value: &Value) -> bool {
 }
 
 impl RpcError {
-    /// The code as people are shown it; one of more than 64 bits has all its digits.
+    /// The code as people are shown it, with its name where it is one of MCP's own; one of more than 64 bits has all its
+    /// digits.
     pub fn shown_code(&self) -> Option<String> {
         let raw = || self.raw.get("code").filter(|code| is_integer(code));
-        match self.code {
-            Some(code) => Some(code.to_string()),
-            None => raw().map(Value::to_string),
+        match (self.code, self.code.and_then(name_of)) {
+            (Some(code), Some(name)) => Some(format!("{code} ({name})")),
+            (Some(code), None) => Some(code.to_string()),
+            (None, _) => raw().map(Value::to_string),
         }
+    }
+
+    /// The revisions that a server names which refuses the one it was asked in (`UnsupportedProtocolVersionError`).
+    pub fn supported(&self) -> Option<Vec<&str>> {
+        let named = self.data.as_ref()?.get("supported")?.as_array()?;
+        let named: Vec<&str> = named.iter().filter_map(Value::as_str).collect();
+        (self.code == Some(UNSUPPORTED_VERSION) && !named.is_empty()).then_some(named)
     }
 
     /// Reads an error object leniently; what is missing stays missing.
@@ -309,6 +334,10 @@ mod tests {
             "99999999999999999999: m",
         );
         case(r#"{"code": 1.5, "message": "m"}"#, "(no code): m");
+        case(
+            r#"{"code": -32021, "message": "m"}"#,
+            "-32021 (missing required client capability): m",
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The client's side: what is declared in the handshake, and how requests of the server are answered, as the
+//! The client's side: what is declared, and how requests of the server are answered, as the
 //! suite says. What was not declared is refused.
 
 use std::path::Path;
@@ -83,13 +83,23 @@ impl Client {
         }
     }
 
-    /// What the handshake declares: exactly what the suite gives, in the words of the revision that is offered. An
+    /// Its name and version.
+    pub(super) fn info() -> Value {
+        json!({"name": "mcp-assert", "version": env!("CARGO_PKG_VERSION")})
+    }
+
+    /// What the client declares: exactly what the suite gives, in the words of the revision that is offered. An
     /// elicitation without modes means forms alone where there are modes. `sampling.tools` is not declared: a reply is
     /// a text, and cannot call a tool where the server says that it must.
     pub(super) fn capabilities(&self, offered: Revision) -> Value {
         let mut declared = Map::new();
         if self.behaviour.roots.is_some() {
-            declared.insert("roots".into(), json!({"listChanged": true}));
+            let roots = if offered.has_root_changes() {
+                json!({"listChanged": true})
+            } else {
+                json!({})
+            };
+            declared.insert("roots".into(), roots);
         }
         if self.behaviour.sampling.is_some() {
             declared.insert("sampling".into(), json!({}));

@@ -1,11 +1,12 @@
-//! The beginning of a session: `initialize`, the revision both speak, `notifications/initialized`.
+//! The beginning of a session: `initialize`, the revision both speak, `notifications/initialized`; or, where there is no
+//! handshake, `server/discover`.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Session, call::Call, dialogue::Life};
+use super::{Observed, Session, call::Call, client::Client, dialogue::Life};
 use crate::{
     observation::{
         SessionFacts,
@@ -14,6 +15,7 @@ use crate::{
         finding::FindingCode,
     },
     protocol::{
+        message::RpcError,
         method::Method,
         revision::{Lifecycle, Revision},
     },
@@ -21,55 +23,96 @@ use crate::{
 };
 
 impl Session {
-    /// Makes the handshake; a refusal is an answer like any other. Sets the facts when it is done.
+    /// Makes the handshake, or asks who the server is where there is none; a refusal is an answer like any other. Sets the
+    /// facts when it is done.
     pub(super) async fn shake_hands(&mut self, deadline: Instant) -> Observed<Answer> {
         self.begin_phase(Phase::Handshake);
         let began = Instant::now();
-        let asked = self.exchange.dialogue.revision;
-        if asked.lifecycle() == Lifecycle::Stateless {
-            let message = format!("{asked} has no handshake, and cannot be spoken yet");
-            let help = "choose one of the revisions with a handshake, or leave `protocol` out";
-            let disruption =
-                Disruption::new(DisruptionKind::Unsupported, Phase::Handshake, message);
-            return Err(Box::new(disruption.with_help(help)));
-        }
-        let params = json!({
-            "protocolVersion": asked.name(),
-            "capabilities": self.exchange.dialogue.client.capabilities(asked),
-            "clientInfo": {"name": "mcp-assert", "version": env!("CARGO_PKG_VERSION")},
-        });
-        let answer = self
-            .call(Call::new(Method::Initialize, params), deadline)
-            .await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(disruption) => {
-                self.seen.timings.handshake = began.elapsed();
-                return Err(disruption);
-            }
+        let answer = match self.exchange.dialogue.revision.lifecycle() {
+            Lifecycle::Handshake => self.initialize(deadline).await,
+            Lifecycle::Stateless => self.discover(deadline).await,
         };
-        if let Some(reply) = answer.reply() {
-            let result = reply.raw.clone();
-            self.agree(result).await?;
-        }
         self.seen.timings.handshake = began.elapsed();
-        Ok(answer)
+        answer
     }
 
-    /// The same, for everything that needs the handshake to succeed.
+    /// The same, for everything that needs it to succeed.
     pub(super) async fn need_hands(&mut self, deadline: Instant) -> Observed<()> {
         if self.facts.is_some() {
             return Ok(());
         }
         let answer = self.shake_hands(deadline).await?;
         if let Body::ProtocolError(error) = &answer.body {
-            let message = format!("`initialize` was refused with {error}");
+            let revision = self.exchange.dialogue.revision;
+            let method = Method::that_begins(revision).name();
+            let message = format!("`{method}` was refused with {error}");
             let disruption =
                 Disruption::new(DisruptionKind::ProtocolError, Phase::Handshake, message);
-            return Err(Box::new(disruption.with_frame(error.raw.to_string())));
+            let mut disruption = disruption.with_frame(error.raw.to_string());
+            disruption.help = way_out(error, revision);
+            return Err(Box::new(disruption));
         }
         self.handshake = Some(answer);
         Ok(())
+    }
+
+    async fn initialize(&mut self, deadline: Instant) -> Observed<Answer> {
+        let asked = self.exchange.dialogue.revision;
+        let params = json!({
+            "protocolVersion": asked.name(),
+            "capabilities": self.exchange.dialogue.client.capabilities(asked),
+            "clientInfo": Client::info(),
+        });
+        let answer = self
+            .call(Call::new(Method::Initialize, params), deadline)
+            .await?;
+        if let Some(reply) = answer.reply() {
+            let result = reply.raw.clone();
+            self.agree(result).await?;
+        }
+        Ok(answer)
+    }
+
+    /// Asks who the server is, and what it can do. A client need not, but without it nobody knows, and a server that only
+    /// shakes hands may take another request for one of its own revision ("Versioning and Compatibility", matrix).
+    async fn discover(&mut self, deadline: Instant) -> Observed<Answer> {
+        let revision = self.exchange.dialogue.revision;
+        let answer = self
+            .call(Call::new(Method::Discover, Value::Null), deadline)
+            .await?;
+        if let Some(reply) = answer.reply() {
+            let result = reply.raw.clone();
+            self.check_supported(revision, &result);
+            self.begin_life(revision, result);
+        }
+        Ok(answer)
+    }
+
+    /// Notes that a server answers in a revision that it does not name.
+    fn check_supported(&mut self, revision: Revision, result: &Value) {
+        let named = result.get("supportedVersions").and_then(Value::as_array);
+        let mut named = named.into_iter().flatten();
+        if !named.any(|named| named.as_str() == Some(revision.name())) {
+            let message = format!(
+                "`server/discover` is answered in {revision}, which the answer does not name"
+            );
+            let frame = result.to_string();
+            let record = &mut self.exchange.dialogue.record;
+            record.note(FindingCode::OtherRevision, message, frame.as_bytes());
+        }
+    }
+
+    /// From now on it is known who the server is.
+    fn begin_life(&mut self, revision: Revision, result: Value) {
+        let facts = Arc::new(SessionFacts {
+            revision,
+            initialize: result,
+        });
+        self.exchange.dialogue.revision = revision;
+        self.exchange.connection().agreed_on(revision);
+        self.exchange.dialogue.facts = Some(Arc::clone(&facts));
+        self.facts = Some(facts);
+        self.exchange.dialogue.life = Life::Open;
     }
 
     async fn agree(&mut self, result: Value) -> Observed<()> {
@@ -103,18 +146,26 @@ impl Session {
             let record = &mut self.exchange.dialogue.record;
             record.note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
-        self.exchange.dialogue.revision = revision;
-        self.exchange.connection().agreed_on(revision);
-        let facts = Arc::new(SessionFacts {
-            revision,
-            initialize: result,
-        });
-        self.exchange.dialogue.facts = Some(Arc::clone(&facts));
-        self.facts = Some(facts);
-        self.exchange.dialogue.life = Life::Open;
+        self.begin_life(revision, result);
         self.exchange
             .notify("notifications/initialized", &Value::Null)
             .await;
         Ok(())
+    }
+}
+
+/// What to do where a server refuses to begin a session of this revision.
+fn way_out(error: &RpcError, revision: Revision) -> Option<String> {
+    if let Some(supported) = error.supported() {
+        let supported = text::head(&supported.join(", "), 200);
+        return Some(format!(
+            "the server speaks {supported}: `protocol` chooses a revision"
+        ));
+    }
+    match revision.lifecycle() {
+        Lifecycle::Handshake => None,
+        Lifecycle::Stateless => Some(format!(
+            "every server of {revision} answers `server/discover`; without `protocol` a handshake is made first"
+        )),
     }
 }

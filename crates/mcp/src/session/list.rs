@@ -121,8 +121,8 @@ impl Session {
         let revision = self.exchange.dialogue.revision;
         lint::items(&mut self.exchange.dialogue.record, method, items, revision);
         let of = self.facts.as_ref().zip(method.capability());
-        let owes_word =
-            of.is_some_and(|(facts, capability)| facts.declares_part(capability, "listChanged"));
+        let owes_word = revision.has_unasked_list_changes()
+            && of.is_some_and(|(facts, capability)| facts.declares_part(capability, "listChanged"));
         let record = &mut self.exchange.dialogue.record;
         // Only who declared that says when a list changes.
         if let (Some(change), false, true) = (change, told, owes_word) {
@@ -166,6 +166,7 @@ impl Walk {
     /// Keeps a page and says which cursor is next.
     fn turn(&mut self, session: &mut Session, page: Value) -> Option<String> {
         let method = self.method.name();
+        let has_empty_cursors = session.exchange.dialogue.revision.has_empty_cursors();
         let record = &mut session.exchange.dialogue.record;
         let next = page.get("nextCursor").and_then(Value::as_str);
         let next = next.map(str::to_owned);
@@ -184,7 +185,7 @@ impl Walk {
         }
         self.pages.push(page);
         match next {
-            Some(cursor) if cursor.is_empty() => {
+            Some(cursor) if cursor.is_empty() && !has_empty_cursors => {
                 let message = format!("`{method}` ends with an empty `nextCursor`");
                 record.note_bare(FindingCode::EmptyCursor, message);
                 None

@@ -1,4 +1,4 @@
-//! MCP sessions over a connection: handshake by revision, correlation, client behaviour, pagination, cancel, subjects.
+//! MCP sessions over a connection: handshake or none by revision, correlation, client behaviour, pagination, cancel, subjects.
 //!
 //! [`Session::open`], [`Session::perform`] per assertion or [`Session::catalog`], then [`Session::close`]. Returns
 //! observations and knows no expectations. `host` starts and ends the server; `transport` moves the bytes.
@@ -40,7 +40,7 @@ pub use self::{
     exchange::Exited,
     hooks::{Awaited, Hooks, Look, OnEnd, Whose},
 };
-use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
+use self::{client::Client, dialogue::Dialogue, exchange::Exchange, perform::LevelSet};
 use crate::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
@@ -71,12 +71,12 @@ pub struct Script<'a, 'h> {
 /// A connection to a server that assertions are performed on, one after another.
 pub struct Session {
     exchange: Exchange,
-    /// What the handshake said; `None` before it.
+    /// What the server told about itself; `None` before that.
     facts: Option<Arc<SessionFacts>>,
     /// The answer to the handshake, for the subject that is about it.
     handshake: Option<Answer>,
-    /// The answer to the level that a subject set before its setup.
-    level: Option<Answer>,
+    /// The level that a subject set before its setup.
+    level: Option<LevelSet>,
     /// What the assertion that is being performed saw so far.
     seen: Observation,
     lists: list::Lists,

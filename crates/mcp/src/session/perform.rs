@@ -12,7 +12,7 @@ use crate::{
         answer::{Answer, Body, Interest},
         disruption::{Disruption, DisruptionKind, Phase},
     },
-    protocol::method::Method,
+    protocol::{method::Method, revision::Lifecycle},
     script::{
         subject::{
             CompletionCall, ListCall, PromptsCall, RawExchange, RawHandshake, ResourcesAction,
@@ -21,6 +21,15 @@ use crate::{
         template::{Bindings, Template, UnknownName, ValueTemplate},
     },
 };
+
+/// A level of log messages that was set.
+#[derive(Debug)]
+pub(super) struct LevelSet {
+    /// What the server said to it; nothing where it is part of the requests from then on.
+    answer: Option<Answer>,
+    /// How many notifications had come before.
+    notifications: usize,
+}
 
 impl Session {
     /// Everything an assertion does. What was seen on the way is kept in `seen`, whatever this returns.
@@ -181,14 +190,14 @@ impl Session {
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<Answer> {
+        let has_empty_cursors = self.exchange.dialogue.revision.has_empty_cursors();
         let cursor = match &call.cursor {
-            Some(cursor) => self.text(cursor, &bindings.of_reading())?,
-            None => String::new(),
+            Some(cursor) => Some(self.text(cursor, &bindings.of_reading())?),
+            None => None,
         };
-        let pages = if cursor.is_empty() {
-            Pages::All
-        } else {
-            Pages::At(cursor)
+        let pages = match cursor {
+            Some(cursor) if !cursor.is_empty() || has_empty_cursors => Pages::At(cursor),
+            Some(_) | None => Pages::All,
         };
         self.list(method, pages, deadline).await
     }
@@ -329,14 +338,25 @@ impl Session {
         level: String,
         call: Option<&ToolCall>,
         deadline: Instant,
-    ) -> Observed<Answer> {
+    ) -> Observed<LevelSet> {
+        let dialogue = &mut self.exchange.dialogue;
+        if dialogue.revision.has_log_levels_by_request() {
+            dialogue.log_levels.want(level);
+            return Ok(LevelSet {
+                answer: None,
+                notifications: dialogue.record.notifications.len(),
+            });
+        }
         let request = Call::new(Method::LoggingSetLevel, json!({ "level": level }));
         let mut set = self.call(request, deadline).await?;
         set.interest = Some(Interest::Logs);
         if call.is_some() {
             self.accepted("`logging/setLevel`", &set)?;
         }
-        Ok(set)
+        Ok(LevelSet {
+            notifications: set.notifications.start,
+            answer: Some(set),
+        })
     }
 
     async fn logging(
@@ -346,7 +366,10 @@ impl Session {
         deadline: Instant,
     ) -> Observed<Answer> {
         let set = match (self.level.take(), level) {
-            (Some(set), _) => Some(self.until_now(set)),
+            (Some(mut set), _) => {
+                set.answer = set.answer.map(|answer| self.until_now(answer));
+                Some(set)
+            }
             (None, Some(level)) => {
                 let level = self.text(level, bindings)?;
                 Some(self.set_level(level, call, deadline).await?)
@@ -357,12 +380,25 @@ impl Session {
             (set, Some(call)) => {
                 let mut called = self.tool(call, bindings, deadline).await?;
                 if let Some(set) = set {
-                    called.notifications.start = set.notifications.start;
-                    called.interest = set.interest;
+                    called.notifications.start = set.notifications;
+                    called.interest = Some(Interest::Logs);
                 }
                 Ok(called)
             }
-            (Some(set), None) => Ok(set),
+            (
+                Some(LevelSet {
+                    answer: Some(answer),
+                    ..
+                }),
+                None,
+            ) => Ok(answer),
+            (Some(LevelSet { answer: None, .. }), None) => {
+                let message = format!(
+                    "`assert_logging` names no tool: in {} a level is part of the request that it is for",
+                    self.exchange.dialogue.revision
+                );
+                Err(self.cannot(DisruptionKind::Unsupported, message).into())
+            }
             (None, None) => {
                 let message = "`assert_logging` names neither a level nor a tool".to_owned();
                 Err(self.cannot(DisruptionKind::Invalid, message).into())
@@ -381,7 +417,7 @@ impl Session {
     }
 
     /// An answer that something else depends on must be a result.
-    fn accepted(&self, what: &str, answer: &Answer) -> Observed<()> {
+    pub(super) fn accepted(&self, what: &str, answer: &Answer) -> Observed<()> {
         match &answer.body {
             Body::Result(_) => Ok(()),
             Body::ProtocolError(error) => {
@@ -395,9 +431,16 @@ impl Session {
     pub(super) fn not_accepted(&self, message: String, answer: &Answer) -> Disruption {
         let disruption = self.cannot(DisruptionKind::ProtocolError, message);
         match answer.undeclared {
-            Some(capability) => disruption.with_help(format!(
-                "the server declares no capability `{capability}` in the handshake"
-            )),
+            Some(capability) => {
+                let revision = self.exchange.dialogue.revision;
+                let beginning = match revision.lifecycle() {
+                    Lifecycle::Handshake => "the handshake",
+                    Lifecycle::Stateless => "`server/discover`",
+                };
+                disruption.with_help(format!(
+                    "the server declares no capability `{capability}` in {beginning}"
+                ))
+            }
             None => disruption,
         }
     }

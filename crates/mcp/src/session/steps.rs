@@ -39,6 +39,8 @@ enum Due {
     Answer(Call),
     /// Nothing but that a time passes.
     Time(Duration),
+    /// Nothing: the requests after it ask for log messages of this level.
+    Level(String),
 }
 
 impl Session {
@@ -88,6 +90,10 @@ impl Session {
             Due::Time(time) => {
                 let spell = (Instant::now(), time);
                 return Box::pin(self.pause(spell, on_end, deadline)).await;
+            }
+            Due::Level(level) => {
+                self.exchange.dialogue.log_levels.want(level);
+                return Ok(());
             }
         };
         let answer = self.call(call, deadline).await?;
@@ -198,6 +204,10 @@ impl Session {
                     waits.push((index, time));
                     continue;
                 }
+                Due::Level(level) => {
+                    self.exchange.dialogue.log_levels.want(level);
+                    continue;
+                }
             };
             pending.push((index, sent));
         }
@@ -236,6 +246,9 @@ impl Session {
             StepAction::Ping => Call::new(Method::Ping, serde_json::Value::Null),
             StepAction::SetLevel(level) => {
                 let level = self.text(level, bindings)?;
+                if self.exchange.dialogue.revision.has_log_levels_by_request() {
+                    return Ok(Due::Level(level));
+                }
                 Call::new(Method::LoggingSetLevel, json!({ "level": level }))
             }
             StepAction::Subscribe(uri) => {

@@ -10,6 +10,8 @@ pub(in crate::session) struct LogLevels {
     holds: Option<LogLevel>,
     /// The lowest of those that are not answered yet.
     asked: Option<LogLevel>,
+    /// The level that each request names from now on, as the suite has it.
+    wanted: Option<String>,
 }
 
 impl LogLevels {
@@ -27,6 +29,22 @@ impl LogLevels {
         if others == 0 {
             self.asked = None;
         }
+    }
+
+    /// Each request asks for messages of this level from now on.
+    pub(in crate::session) fn want(&mut self, level: String) {
+        self.wanted = Some(level);
+    }
+
+    /// The level that a request asks for.
+    pub(super) fn wanted(&self) -> Option<&str> {
+        self.wanted.as_deref()
+    }
+
+    /// The lowest level that requests ask for. One that does not exist may mean any.
+    pub(super) fn lowest_wanted(&self) -> Option<LogLevel> {
+        let level = self.wanted()?;
+        Some(LogLevel::from_name(level).unwrap_or(LogLevel::Debug))
     }
 
     /// The lowest level that the server may send; nothing where no level holds.

@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(in crate::session) use self::transcript::Transcript;
 use self::{
@@ -35,8 +35,9 @@ use crate::{
     protocol::{
         frame::{FrameMeta, LineEnd},
         message::{Id, Message},
+        meta::Envelope,
         method::Method,
-        revision::Revision,
+        revision::{Lifecycle, Revision},
     },
 };
 
@@ -46,9 +47,9 @@ const LSP_FRAMING: &str =
 /// How far the session's life came, as the client sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
-    /// `notifications/initialized` was not sent yet.
+    /// `notifications/initialized` was not sent yet, or nobody said yet who the server is.
     Beginning,
-    /// It was, or there is no handshake.
+    /// It was, or the server said who it is.
     Open,
 }
 
@@ -155,6 +156,20 @@ impl Dialogue {
         self.changed
             .retain(|capability| method.capability() != Some(*capability));
         self.changed.len() != before
+    }
+
+    /// What `_meta` of a request says of the client, by the revision that is spoken; nothing where the handshake said it.
+    pub(super) fn envelope(&self) -> Map<String, Value> {
+        match self.revision.lifecycle() {
+            Lifecycle::Handshake => Map::new(),
+            Lifecycle::Stateless => Envelope {
+                revision: self.revision,
+                client: Client::info(),
+                capabilities: self.client.capabilities(self.revision),
+                log_level: self.log_levels.wanted(),
+            }
+            .into_members(),
+        }
     }
 
     /// Takes one received line.
@@ -375,7 +390,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Client, Dialogue, FrameMeta, Heard, Id, LineEnd, Revision};
-    use crate::script::client::ClientBehaviour;
+    use crate::{protocol::meta::SUBSCRIPTION_ID, script::client::ClientBehaviour};
 
     fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
@@ -387,7 +402,7 @@ mod tests {
         leaf.prop_recursive(3, 12, 4, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                inner.prop_map(|value| json!({"code": value, "progressToken": value})),
+                inner.prop_map(|value| json!({"code": value, "progressToken": value, "_meta": {SUBSCRIPTION_ID: value}})),
             ]
         })
     }
@@ -397,6 +412,7 @@ mod tests {
             Just("notifications/progress"),
             Just("notifications/message"),
             Just("notifications/tools/list_changed"),
+            Just("notifications/subscriptions/acknowledged"),
             Just("sampling/createMessage"),
             Just("elicitation/create"),
             Just("roots/list"),
@@ -440,14 +456,19 @@ mod tests {
     proptest! {
         #[test]
         fn any_messages_are_taken(lines in proptest::collection::vec(any_message(), 0..12)) {
-            let client = Client::new(&ClientBehaviour::default());
-            let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
-            dialogue.asked(Id::Number("1".into()), "tools/call", 0);
-            for line in &lines {
-                dialogue.hear(Heard { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
+            for revision in [Revision::NEWEST_HANDSHAKE, Revision::NEWEST_STATELESS] {
+                let client = Client::new(&ClientBehaviour::default());
+                let mut dialogue = Dialogue::new(client, revision);
+                dialogue.asked(Id::Number("1".into()), "tools/call", 0);
+                dialogue.asked(Id::Number("2".into()), "subscriptions/listen", 0);
+                for line in &lines {
+                    dialogue.hear(Heard { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
+                }
+                // Every request of the server is answered once, where there are any.
+                let asked = dialogue.record.server_requests.len();
+                let answered = if revision.has_server_requests() { asked } else { 0 };
+                prop_assert_eq!(dialogue.outbox.len(), answered);
             }
-            // Every request of the server is answered once.
-            prop_assert_eq!(dialogue.outbox.len(), dialogue.record.server_requests.len());
         }
     }
 }

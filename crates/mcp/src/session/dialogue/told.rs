@@ -95,6 +95,7 @@ impl Dialogue {
         Some((FindingCode::CapabilityUndeclared, message))
     }
 
+    /// What is wrong with a log message, but for its shape.
     fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {
         // One that has none, or none that is a text, is not of the shape that messages have.
         let written = params.get("level").and_then(Value::as_str)?;
@@ -107,7 +108,18 @@ impl Dialogue {
         if let Some(undeclared) = self.undeclared("notifications/message") {
             return Some(undeclared);
         }
-        let set = self.log_levels.lowest()?;
+        let set = if self.revision.has_log_levels_by_request() {
+            let Some(wanted) = self.log_levels.lowest_wanted() else {
+                let message = format!(
+                    "a log message of level {}, and no request asked for any",
+                    level.name()
+                );
+                return Some((FindingCode::LogBelowLevel, message));
+            };
+            wanted
+        } else {
+            self.log_levels.lowest()?
+        };
         (level < set).then(|| {
             (
                 FindingCode::LogBelowLevel,
@@ -146,7 +158,8 @@ impl Dialogue {
         params: Value,
         heard: Heard<'_>,
     ) {
-        if self.life == Life::Beginning && method != "ping" {
+        let early = self.life == Life::Beginning && self.revision.has_server_requests();
+        if early && method != "ping" {
             let message = format!(
                 "`{}` before `notifications/initialized`",
                 brief_name(&method)
@@ -154,9 +167,29 @@ impl Dialogue {
             self.record
                 .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
         }
+        self.respond(id, &method, &params, heard);
+        let seen = ServerRequestSeen { method, params };
+        self.record
+            .server_request(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// Answers a request of the server, in a revision where servers make some.
+    fn respond(&mut self, id: Option<&Id>, method: &str, params: &Value, heard: Heard<'_>) {
         if let Some(id) = id {
-            self.identified(id, &method, heard);
-            let body = self.consider(&method, &params, heard.bytes);
+            self.identified(id, method, heard);
+        }
+        if !self.revision.has_server_requests() {
+            let message = format!(
+                "`{}` as a request of the server: in {} it answers with what it needs, and no client answers it",
+                brief_name(method),
+                self.revision
+            );
+            return self
+                .record
+                .note(FindingCode::UnknownRequest, message, heard.bytes);
+        }
+        if let Some(id) = id {
+            let body = self.consider(method, params, heard.bytes);
             self.answer(&id_value(id), body);
         } else {
             // What it is answered to cannot be told but by null (JSON-RPC 2.0 § 5).
@@ -167,9 +200,6 @@ impl Dialogue {
             };
             self.answer(&Value::Null, Err(refusal));
         }
-        let seen = ServerRequestSeen { method, params };
-        self.record
-            .server_request(seen, heard.bytes.len(), heard.at_us);
     }
 
     /// What the client says to what the server asks, and what is wrong with that.

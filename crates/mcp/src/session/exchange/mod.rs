@@ -118,13 +118,18 @@ impl Exchange {
         self.connection.unsent()
     }
 
-    /// Sends a request with the next integer id; a tool call carries it as its progress token too.
+    /// Sends a request with the next integer id; a tool call carries it as its progress token too. What else its `_meta`
+    /// holds is the revision's.
     pub(super) async fn ask(&mut self, method: Method, mut params: Value) -> Ticket {
         let number = self.dialogue.requests.next_number();
         let id = Id::Number(number.to_string());
+        let mut meta = self.dialogue.envelope();
         if method == Method::ToolsCall {
-            params["_meta"] = json!({ "progressToken": number });
+            meta.insert("progressToken".into(), number.into());
             self.dialogue.progress.expect(id.clone(), id.clone());
+        }
+        if !meta.is_empty() {
+            params["_meta"] = Value::Object(meta);
         }
         let ticket = self.open(id, method.name());
         let request = message::request(&number.into(), method.name(), &params);

@@ -7,4 +7,5 @@ mod calls;
 mod faults;
 mod http;
 mod raw;
+mod stateless;
 mod waits;
