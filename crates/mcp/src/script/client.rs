@@ -11,7 +11,7 @@ use crate::protocol::revision::Revision;
 /// The revision to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RevisionWanted {
-    /// The newest handshake revision both know.
+    /// The newest revision with a handshake that both know; the newest without one where the server refuses to shake hands.
     #[default]
     Auto,
     /// This one.

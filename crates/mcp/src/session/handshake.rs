@@ -1,7 +1,7 @@
 //! The beginning of a session: `initialize`, the revision both speak, `notifications/initialized`; or, where there is no
 //! handshake, `server/discover`.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use crate::{
         finding::FindingCode,
     },
     protocol::{
-        message::RpcError,
+        message::{METHOD_NOT_FOUND, RpcError, UNSUPPORTED_VERSION},
         method::Method,
         revision::{Lifecycle, Revision},
     },
@@ -29,7 +29,7 @@ impl Session {
         self.begin_phase(Phase::Handshake);
         let began = Instant::now();
         let answer = match self.exchange.dialogue.revision.lifecycle() {
-            Lifecycle::Handshake => self.initialize(deadline).await,
+            Lifecycle::Handshake => self.initialize_or_discover(deadline).await,
             Lifecycle::Stateless => self.discover(deadline).await,
         };
         self.seen.timings.handshake = began.elapsed();
@@ -54,6 +54,38 @@ impl Session {
         }
         self.handshake = Some(answer);
         Ok(())
+    }
+
+    /// Makes the handshake; where the server refuses it because it has none, goes on without, unless the assertion wants
+    /// the handshake.
+    async fn initialize_or_discover(&mut self, deadline: Instant) -> Observed<Answer> {
+        let refused = self.initialize(deadline).await?;
+        if !self.may_have_no_handshake(&refused) {
+            return Ok(refused);
+        }
+        let dialogue = &mut self.exchange.dialogue;
+        let asked = mem::replace(&mut dialogue.revision, Revision::NEWEST_STATELESS);
+        let discovered = Box::pin(self.discover(deadline)).await?;
+        if discovered.reply().is_some() {
+            return Ok(discovered);
+        }
+        self.exchange.dialogue.revision = asked;
+        Ok(refused)
+    }
+
+    /// Whether the answer to a handshake leaves it open that the server speaks a revision without one.
+    fn may_have_no_handshake(&self, answer: &Answer) -> bool {
+        let Body::ProtocolError(error) = &answer.body else {
+            return false;
+        };
+        let refuses = match error.code {
+            Some(METHOD_NOT_FOUND) => true,
+            Some(UNSUPPORTED_VERSION) => error
+                .supported()
+                .is_none_or(|named| named.contains(&Revision::NEWEST_STATELESS.name())),
+            Some(_) | None => false,
+        };
+        refuses && self.exchange.dialogue.client.revision() == RevisionWanted::Auto
     }
 
     async fn initialize(&mut self, deadline: Instant) -> Observed<Answer> {

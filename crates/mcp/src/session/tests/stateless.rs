@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Act, Plot, Stage, class, codes, echo, line, result, text, tool};
+use super::server::{Act, Plot, Stage, class, codes, echo, hands, line, result, said, text, tool};
 use crate::{
     observation::{Observation, answer::Interest, finding::FindingCode as F},
     protocol::revision::Revision,
@@ -187,6 +187,77 @@ async fn an_empty_cursor_is_one_like_any_other() {
     assert_eq!(answer.reply().unwrap().pages.len(), 2);
     let (_, received) = stage.close().await;
     assert_eq!(received[2]["params"]["cursor"], "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_wanted_revision_a_refused_handshake_is_done_without() {
+    let modern = |refusal: &'static str| -> Plot {
+        Box::new(move |method, _, _| match method {
+            "initialize" => vec![refuse(refusal)],
+            "server/discover" => vec![discovered()],
+            _ => vec![done("hi")],
+        })
+    };
+    for refusal in [
+        r#"{"code":-32601,"message":"Method not found"}"#,
+        r#"{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}"#,
+        r#"{"code":-32022,"message":"no"}"#,
+    ] {
+        let mut stage = Stage::new(modern(refusal));
+        let seen = stage.perform(&echo()).await;
+        assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
+        assert_eq!(seen.session.unwrap().revision, Revision::V2026_07_28);
+        let (_, received) = stage.close().await;
+        let methods: Vec<&str> = received
+            .iter()
+            .filter_map(|it| it["method"].as_str())
+            .collect();
+        assert_eq!(methods, ["initialize", "server/discover", "tools/call"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handshake_that_is_refused_for_good_stays_refused() {
+    let case =
+        async |initialize: &'static str, discover: &'static str, asked: usize, help: &str| {
+            let plot: Plot = Box::new(move |method, _, _| match method {
+                "initialize" => vec![refuse(initialize)],
+                _ => vec![refuse(discover)],
+            });
+            let mut stage = Stage::new(plot);
+            let seen = stage.perform(&echo()).await;
+            let (message, told) = told(&seen);
+            assert!(
+                message.starts_with("`initialize` was refused with -32"),
+                "{message}"
+            );
+            assert_eq!(told, help);
+            assert_eq!(stage.close().await.1.len(), asked);
+        };
+    let unknown = r#"{"code":-32601,"message":"Method not found"}"#;
+    case(unknown, unknown, 2, "").await;
+    case(r#"{"code":-32603,"message":"broken"}"#, unknown, 1, "").await;
+    case(
+        r#"{"code":-32022,"message":"no","data":{"supported":["2099-01-01"],"requested":"2025-11-25"}}"#,
+        unknown,
+        1,
+        "the server speaks 2099-01-01: `protocol` chooses a revision",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_shakes_hands_is_asked_nothing_else() {
+    let plot: Plot = Box::new(|method, _, _| match method {
+        "initialize" => vec![hands()],
+        "tools/call" => vec![said("hi")],
+        _ => vec![],
+    });
+    let mut stage = Stage::new(plot);
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(class(&seen), "result");
+    let (_, received) = stage.close().await;
+    assert_eq!(received.len(), 3, "{received:?}");
 }
 
 #[tokio::test(start_paused = true)]
