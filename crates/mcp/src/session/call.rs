@@ -1,7 +1,5 @@
 //! One request and what it brings back: sent, awaited, judged usable or not, and turned into an answer.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -11,6 +9,7 @@ use super::{
     exchange::Ticket,
     inspect::{self, Inspected},
     reply::reply,
+    rounds::Rounds,
 };
 use crate::{
     observation::{
@@ -72,13 +71,18 @@ impl Call {
 /// A request that was sent.
 #[derive(Debug)]
 pub(super) struct Pending {
-    method: Method,
-    ticket: Ticket,
-    what: String,
+    pub(super) method: Method,
+    pub(super) ticket: Ticket,
+    /// The request, for people.
+    pub(super) what: String,
     tool: Option<String>,
     arguments: Value,
     /// The resource it reads.
     uri: Option<String>,
+    /// What is sent again where the server needs input first; null where it cannot ask for any.
+    pub(super) params: Value,
+    /// What was sent and asked before it.
+    pub(super) before: Rounds,
 }
 
 impl Session {
@@ -94,6 +98,11 @@ impl Session {
         let arguments = call.arguments();
         let uri = call.params.get("uri").and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
+        let params = if self.may_ask_for_input(call.method) {
+            call.params.clone()
+        } else {
+            Value::Null
+        };
         if call.method == Method::LoggingSetLevel {
             let level = call.params.get("level").and_then(Value::as_str);
             let level = level.and_then(LogLevel::from_name);
@@ -107,14 +116,26 @@ impl Session {
             tool: call.tool,
             arguments,
             uri,
+            params,
+            before: Rounds::default(),
         }
     }
 
-    /// Waits for what a request brings back.
-    pub(super) async fn finish(&mut self, pending: Pending, deadline: Instant) -> Observed<Answer> {
-        match self.exchange.answer(&pending.ticket.id, deadline).await {
-            Ok(settled) => self.judge(pending, settled),
-            Err(halt) => Err(self.disrupt(halt, &pending.what).await),
+    /// Waits for what a request brings back; what the server needs for that is given to it.
+    pub(super) async fn finish(
+        &mut self,
+        mut pending: Pending,
+        deadline: Instant,
+    ) -> Observed<Answer> {
+        loop {
+            let settled = match self.exchange.answer(&pending.ticket.id, deadline).await {
+                Ok(settled) => settled,
+                Err(halt) => return Err(self.disrupt(halt, &pending.what).await),
+            };
+            let Some(asked) = self.input_asked(&pending, &settled)? else {
+                return self.judge(pending, settled);
+            };
+            Box::pin(self.next_round(&mut pending, &settled, asked)).await?;
         }
     }
 
@@ -155,8 +176,8 @@ impl Session {
         };
         Ok(Answer {
             body,
-            took: Duration::from_micros(settled.at_us.saturating_sub(settled.sent_us)),
-            bytes: settled.bytes,
+            took: pending.before.took + settled.took(),
+            bytes: pending.before.bytes + settled.bytes,
             at_us: settled.at_us,
             on_time: settled.notifications,
             progress_token: (method == Method::ToolsCall)
@@ -188,7 +209,7 @@ impl Session {
         inspect::result(&mut self.exchange.dialogue.record, revision, inspected);
     }
 
-    fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {
+    pub(super) fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {
         let message = self.note_unusable(what, reason, frame);
         let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
         disruption.with_frame(frame)

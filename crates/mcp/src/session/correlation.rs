@@ -1,7 +1,7 @@
 //! Which answer belongs to which request. Ids are matched with their JSON type; what fits no request is told
 //! apart: answered before, cancelled before, or never asked.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use serde_json::{Number, Value};
 
@@ -69,6 +69,13 @@ pub(super) struct Settled {
     pub(super) notifications: usize,
     /// How many server requests had been recorded by then.
     pub(super) server_requests: usize,
+}
+
+impl Settled {
+    /// From the request to its answer.
+    pub(super) fn took(&self) -> Duration {
+        Duration::from_micros(self.at_us.saturating_sub(self.sent_us))
+    }
 }
 
 /// What the id of an answer says.

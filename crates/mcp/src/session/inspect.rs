@@ -33,6 +33,18 @@ pub(super) struct Inspected<'a> {
     pub(super) frame: &'a str,
 }
 
+/// Looks at a result that asks for input.
+pub(super) fn input_required(
+    record: &mut Record,
+    revision: Revision,
+    (result, frame): (&Value, &[u8]),
+) {
+    for flaw in shape::check(shape::input_required(), revision, result) {
+        let message = format!("a result that asks for input: {}", flaw.message);
+        record.note(FindingCode::Schema, message, frame);
+    }
+}
+
 /// Looks at a usable result.
 pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_>) {
     let frame = seen.frame.as_bytes();

@@ -24,6 +24,7 @@ mod progress;
 mod raw;
 mod record;
 mod reply;
+mod rounds;
 mod second_opinion;
 mod steps;
 #[cfg(test)]

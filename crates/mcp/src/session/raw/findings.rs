@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use crate::{
-    protocol::{message::RpcError, method::Method, revision::Revision},
-    session::{Session, correlation::Settled, lint},
+    protocol::{message::RpcError, method::Method, result::ResultKind, revision::Revision},
+    session::{Session, correlation::Settled, inspect, lint},
 };
 
 impl Session {
@@ -54,7 +54,16 @@ impl Session {
         result: &Value,
         settled: &Settled,
     ) {
-        if let Some(reason) = method.unusable(result) {
+        let unusable = match ResultKind::of(method, revision, result) {
+            ResultKind::Complete => method.unusable(result),
+            ResultKind::Unusable(reason) => Some(reason),
+            ResultKind::InputRequired(_) => {
+                let record = &mut self.exchange.dialogue.record;
+                let frame = settled.frame.as_bytes();
+                return inspect::input_required(record, revision, (result, frame));
+            }
+        };
+        if let Some(reason) = unusable {
             let what = format!("`{}`", method.name());
             self.note_unusable(&what, &reason, &settled.frame);
             return;

@@ -7,7 +7,10 @@ use crate::{
     observation::{Observation, answer::Interest, finding::FindingCode as F},
     protocol::revision::Revision,
     script::{
-        client::{ClientBehaviour, RevisionWanted},
+        client::{
+            ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+            RevisionWanted, SamplingReply,
+        },
         subject::{ListCall, Subject},
     },
 };
@@ -51,6 +54,14 @@ fn plot(mut on: impl FnMut(&str, usize, &Value) -> Vec<Act> + Send + 'static) ->
 
 fn refuse(error: &str) -> Act {
     line(&format!(r#"{{"jsonrpc":"2.0","id":@id,"error":{error}}}"#))
+}
+
+fn asks(members: &Value) -> Act {
+    let mut asked = json!({"resultType": "input_required"});
+    for (name, value) in members.as_object().unwrap() {
+        asked[name] = value.clone();
+    }
+    result(&asked)
 }
 
 /// The disruption in one line, and its help.
@@ -190,6 +201,31 @@ async fn an_empty_cursor_is_one_like_any_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_is_what_it_says() {
+    let case = async |answer: Value, wanted: &str, codes_wanted: &[F]| {
+        let mut stage = Stage::with(plot(move |_, _, _| vec![result(&answer)]), &stateless());
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(
+            (class(&seen).as_str(), codes(&seen).as_slice()),
+            (wanted, codes_wanted)
+        );
+    };
+    case(
+        json!({"resultType": "complete", "content": []}),
+        "result",
+        &[],
+    )
+    .await;
+    case(json!({"content": []}), "result", &[F::Schema]).await;
+    let any = json!({"resultType": "complete", "content": [], "structuredContent": [1]});
+    case(any, "result", &[]).await;
+    let task = json!({"resultType": "task", "taskId": "1", "content": []});
+    case(task, "violation (subject)", &[F::Schema]).await;
+    let nothing = json!({"resultType": "input_required"});
+    case(nothing, "violation (subject)", &[F::Schema]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_a_wanted_revision_a_refused_handshake_is_done_without() {
     let modern = |refusal: &'static str| -> Plot {
         Box::new(move |method, _, _| match method {
@@ -258,6 +294,158 @@ async fn who_shakes_hands_is_asked_nothing_else() {
     assert_eq!(class(&seen), "result");
     let (_, received) = stage.close().await;
     assert_eq!(received.len(), 3, "{received:?}");
+}
+
+/// A client that samples, fills in forms, and has a root.
+fn helpful() -> ClientBehaviour {
+    let sample = |said: &str| SamplingReply::Message {
+        text: text(said),
+        model: text("mock"),
+        stop_reason: text("endTurn"),
+    };
+    ClientBehaviour {
+        roots: Some(vec![text("/a")]),
+        sampling: Some(vec![sample("one"), sample("two")]),
+        elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+            action: ElicitationAction::Decline,
+            content: None,
+        }])),
+        ..stateless()
+    }
+}
+
+fn sampling() -> Value {
+    let messages = json!([{"role": "user", "content": {"type": "text", "text": "why?"}}]);
+    json!({"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": 9}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_gets_what_it_needs_and_is_called_again() {
+    let kept = "s\u{e9}\"\\ \n";
+    let schema = json!({"type": "object", "properties": {}});
+    let elicitation = json!({"method": "elicitation/create", "params": {"message": "who?", "requestedSchema": schema}});
+    let first = json!({
+        "requestState": kept,
+        "inputRequests": {"z": sampling(), "a": elicitation, "m": {"method": "roots/list"}},
+    });
+    let plot = plot(move |_, count, _| match count {
+        0 => vec![asks(&first)],
+        1 => vec![asks(&json!({"inputRequests": {"again": sampling()}}))],
+        _ => vec![done("hi")],
+    });
+    let mut stage = Stage::with(plot, &helpful());
+    let seen = stage.perform(&echo()).await;
+    assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
+    let asked: Vec<&str> = seen
+        .server_requests
+        .iter()
+        .map(|it| it.method.as_str())
+        .collect();
+    let sample = "sampling/createMessage";
+    assert_eq!(asked, [sample, "elicitation/create", "roots/list", sample]);
+    assert_eq!(seen.server_requests[0].params["maxTokens"], 9);
+    let answer = seen.answer.unwrap();
+    assert_eq!(answer.server_requests, 0..4);
+    assert_eq!(answer.progress_token, Some(json!(4)));
+    let (_, received) = stage.close().await;
+    let [first, second, third] = &received[1..] else {
+        panic!("{received:?}");
+    };
+    let given = |request: &Value| {
+        let mut params = request["params"].clone();
+        params.as_object_mut().unwrap().remove("_meta");
+        params
+    };
+    let mut wanted = given(first);
+    assert_eq!(
+        wanted,
+        json!({"name": "echo", "arguments": {"message": "hi"}})
+    );
+    let sampled = |text: &str| {
+        let content = json!({"type": "text", "text": text});
+        json!({"role": "assistant", "content": content, "model": "mock", "stopReason": "endTurn"})
+    };
+    wanted["inputResponses"] = json!({
+        "z": sampled("one"), "a": {"action": "decline"}, "m": {"roots": [{"uri": "file:///a", "name": "a"}]},
+    });
+    wanted["requestState"] = kept.into();
+    assert_eq!(given(second), wanted);
+    wanted["inputResponses"] = json!({"again": sampled("two")});
+    wanted.as_object_mut().unwrap().remove("requestState");
+    assert_eq!(given(third), wanted);
+    assert_eq!([&first["id"], &second["id"], &third["id"]], [2, 3, 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_has_enough_is_told_of() {
+    let plot = plot(|_, _, _| vec![asks(&json!({"requestState": "s"}))]);
+    let mut stage = Stage::with(plot, &stateless());
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(class(&seen), "violation (subject)");
+    assert_eq!(
+        told(&seen).0,
+        "`tools/call` of `echo` was sent 10 times again with what the server asked for, and it asks for more"
+    );
+    let (_, received) = stage.close().await;
+    assert_eq!(received.len(), 1 + 11);
+    assert_eq!(received[2]["params"].get("inputResponses"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_client_refuses_ends_the_call() {
+    let case = async |client: ClientBehaviour, kind: &str, message: &str, wanted: &[F]| {
+        let plot = plot(|_, _, _| vec![asks(&json!({"inputRequests": {"a": sampling()}}))]);
+        let mut stage = Stage::with(plot, &client);
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), kind);
+        assert_eq!(told(&seen).0, message);
+        assert_eq!(codes(&seen), wanted);
+    };
+    case(
+        stateless(),
+        "violation (subject)",
+        "`tools/call` of `echo` needs `sampling/createMessage`, which the client refuses: \"this client does not serve \
+         sampling/createMessage\"",
+        &[F::CapabilityNotDeclared],
+    )
+    .await;
+    let refusing = ClientBehaviour {
+        sampling: Some(vec![SamplingReply::Reject {
+            code: -1,
+            message: text("not today"),
+        }]),
+        ..stateless()
+    };
+    case(
+        refusing,
+        "unsupported (subject)",
+        "`tools/call` of `echo` needs `sampling/createMessage`, which the client refuses: \"not today\"",
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn input_is_asked_for_in_the_words_of_the_revision() {
+    let url = json!({"mode": "url", "message": "go", "url": "https://a.test"});
+    let asked = json!({"inputRequests": {
+        "a": {"method": "elicitation/create", "params": url},
+        "b": {"method": "elicitation/create", "params": {"mode": "form"}},
+    }});
+    let plot = plot(move |_, count, _| match count {
+        0 => vec![asks(&asked)],
+        _ => vec![done("hi")],
+    });
+    let mut stage = Stage::with(plot, &helpful());
+    let seen = stage.perform(&echo()).await;
+    let said: Vec<&str> = seen.findings.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "`elicitation/create`: `message` is missing",
+            "`elicitation/create`: `requestedSchema` is missing"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
