@@ -77,8 +77,8 @@ pub(super) struct Pending {
     pub(super) what: String,
     tool: Option<String>,
     arguments: Value,
-    /// The resource it reads.
-    uri: Option<String>,
+    /// The resource it is about.
+    pub(super) uri: Option<String>,
     /// What is sent again where the server needs input first; null where it cannot ask for any.
     pub(super) params: Value,
     /// What was sent and asked before it.
@@ -96,7 +96,12 @@ impl Session {
     pub(super) async fn start(&mut self, call: Call) -> Pending {
         let what = call.what();
         let arguments = call.arguments();
-        let uri = call.params.get("uri").and_then(Value::as_str);
+        let listened = || {
+            call.params
+                .pointer("/notifications/resourceSubscriptions/0")
+        };
+        let uri = call.params.get("uri").or_else(listened);
+        let uri = uri.and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
         let params = if self.may_ask_for_input(call.method) {
             call.params.clone()
@@ -132,6 +137,9 @@ impl Session {
                 Ok(settled) => settled,
                 Err(halt) => return Err(self.disrupt(halt, &pending.what).await),
             };
+            if pending.method == Method::SubscriptionsListen {
+                self.opened(&mut pending, &settled)?;
+            }
             let Some(asked) = self.input_asked(&pending, &settled)? else {
                 return self.judge(pending, settled);
             };
@@ -200,6 +208,10 @@ impl Session {
         settled: &Settled,
     ) {
         self.served(method, &settled.frame);
+        if method == Method::SubscriptionsListen && result.get("notifications").is_some() {
+            // An acknowledgement was looked at as the notification that it is.
+            return;
+        }
         let inspected = Inspected {
             method,
             result,

@@ -87,6 +87,8 @@ pub(super) enum Fit {
     Retyped(usize),
     /// Its request was answered before.
     Answered,
+    /// Its request opened a stream of notifications, and was not answered before.
+    Streamed,
     /// Its request was cancelled before.
     Cancelled,
     /// Its request is not waited for any more, and the server could not be told.
@@ -98,6 +100,7 @@ pub(super) enum Fit {
 #[derive(Debug, Clone, Copy)]
 enum Past {
     Answered,
+    Streamed,
     Cancelled,
     GivenUp,
 }
@@ -180,6 +183,7 @@ impl Correlation {
         });
         match past {
             Some(Past::Answered) => Fit::Answered,
+            Some(Past::Streamed) => Fit::Streamed,
             Some(Past::Cancelled) => Fit::Cancelled,
             Some(Past::GivenUp) => Fit::GivenUp,
             None => Fit::Unknown,
@@ -188,12 +192,21 @@ impl Correlation {
 
     /// Closes the open request at this place with its answer.
     pub(super) fn settle(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
+        self.close(at, Past::Answered, make);
+    }
+
+    /// The open request at this place has its stream, and its answer comes at the end of that.
+    pub(super) fn stream(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
+        self.close(at, Past::Streamed, make);
+    }
+
+    fn close(&mut self, at: usize, past: Past, make: impl FnOnce(&Open) -> Settled) {
         let open = self.open.remove(at);
         for other in &mut self.open {
             other.outrun_by(open.number);
         }
         let settled = make(&open);
-        self.past.insert(open.id.clone(), Past::Answered);
+        self.past.insert(open.id.clone(), past);
         self.settled.insert(open.id, settled);
     }
 

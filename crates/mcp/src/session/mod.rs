@@ -27,12 +27,13 @@ mod reply;
 mod rounds;
 mod second_opinion;
 mod steps;
+mod subscription;
 #[cfg(test)]
 mod tests;
 pub mod trajectory;
 mod wait;
 
-use std::{mem, sync::Arc};
+use std::{collections::HashMap, mem, sync::Arc};
 
 use tokio::time::Instant;
 
@@ -49,7 +50,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{self, Finding, FindingCode},
     },
-    protocol::{frame::Frame, revision::Revision},
+    protocol::{frame::Frame, message::Id, revision::Revision},
     script::{
         client::{ClientBehaviour, RevisionWanted},
         subject::{Step, Subject},
@@ -78,6 +79,8 @@ pub struct Session {
     handshake: Option<Answer>,
     /// The level that a subject set before its setup.
     level: Option<LevelSet>,
+    /// The streams of notifications that were asked for, by the resource they are about.
+    streams: HashMap<String, Id>,
     /// What the assertion that is being performed saw so far.
     seen: Observation,
     lists: list::Lists,
@@ -121,6 +124,7 @@ impl Session {
             facts: None,
             handshake: None,
             level: None,
+            streams: HashMap::new(),
             seen: Observation::default(),
             lists: list::Lists::default(),
             usable: true,

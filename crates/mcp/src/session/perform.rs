@@ -211,11 +211,12 @@ impl Session {
         let mut answer = None;
         if let Some(uri) = &call.subscribe {
             let uri = self.text(uri, &bindings.of_subscribing())?;
-            let request = Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }));
+            let request = self.subscription(&uri);
+            let named = format!("`{}`", request.method.name());
             let mut subscribed = self.call(request, deadline).await?;
             subscribed.interest = Some(Interest::Updates(uri));
             if call.action.is_some() {
-                self.accepted("`resources/subscribe`", &subscribed)?;
+                self.accepted(&named, &subscribed)?;
             }
             answer = Some(subscribed);
         }
@@ -253,9 +254,7 @@ impl Session {
         deadline: Instant,
     ) -> Observed<()> {
         let uri = self.text(uri, &bindings.of_subscribing())?;
-        let request = Call::new(Method::ResourcesUnsubscribe, json!({ "uri": uri }));
-        let unsubscribed = self.call(request, deadline).await?;
-        self.accepted("`resources/unsubscribe`", &unsubscribed)
+        self.end_subscription(&uri, deadline).await
     }
 
     async fn prompts(

@@ -253,7 +253,7 @@ impl Session {
             }
             StepAction::Subscribe(uri) => {
                 let uri = self.text(uri, bindings)?;
-                Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }))
+                self.subscription(&uri)
             }
             StepAction::Wait(time) => return Ok(Due::Time(*time)),
         }))

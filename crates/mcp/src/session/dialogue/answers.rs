@@ -86,6 +86,8 @@ impl Dialogue {
                 self.record.note(FindingCode::IdType, message, heard.bytes);
                 self.settle(at, response, heard);
             }
+            // The stream that it asked for has ended.
+            Fit::Streamed => {}
             Fit::Answered => {
                 let message = "a second answer to a request; the first one counts";
                 self.record
@@ -316,6 +318,27 @@ impl Dialogue {
             server_requests,
         });
         self.suspect = None;
+    }
+
+    /// What is told on a stream from now on stands for the answer to the request at this place.
+    pub(super) fn acknowledge(&mut self, at: usize, params: &Value, heard: Heard<'_>) {
+        // This very notification comes first among those of the stream, and is recorded after this.
+        let notifications = self.record.notifications.len() + 1;
+        let server_requests = self.record.server_requests.len();
+        self.requests.stream(at, |open| Settled {
+            response: Response {
+                id: Some(open.id.clone()),
+                odd_id: None,
+                result: Some(params.clone()),
+                error: None,
+            },
+            at_us: heard.at_us,
+            sent_us: open.sent_us,
+            bytes: heard.bytes.len(),
+            frame: shown(heard.bytes),
+            notifications,
+            server_requests,
+        });
     }
 
     fn level_answered(&mut self, at: usize, response: &Response) {

@@ -9,10 +9,18 @@ use crate::{
     },
     protocol::{
         message::{self, Id},
-        method::{LogLevel, is_asked_by_servers, needs_client_capability, needs_server_capability},
+        meta::SUBSCRIPTION_ID,
+        method::{
+            LogLevel, Method, is_asked_by_servers, needs_client_capability, needs_server_capability,
+        },
         shape::{self, FlawKind},
     },
-    session::{client::Refusal, correlation::id_value, progress::token, record::brief_name},
+    session::{
+        client::Refusal,
+        correlation::{Fit, Open, id_value},
+        progress::token,
+        record::brief_name,
+    },
 };
 
 const INVALID_REQUEST: i64 = -32600;
@@ -31,8 +39,10 @@ impl Dialogue {
             "notifications/resources/updated" => self.undeclared(&method),
             _ => None,
         };
-        if method == "notifications/cancelled" {
-            self.cancelled(&params);
+        match method.as_str() {
+            "notifications/cancelled" => self.cancelled(&params),
+            "notifications/subscriptions/acknowledged" => self.acknowledged(&params, heard),
+            _ => {}
         }
         let is_foreign = matches!(deviation, Some((FindingCode::ForeignProgressToken, _)));
         let provoked =
@@ -51,6 +61,23 @@ impl Dialogue {
             .notification(seen, heard.bytes.len(), heard.at_us);
     }
 
+    /// The server says that it tells on a stream from now on, and of what. That is what the request for it waits for: its
+    /// answer comes when the stream ends ("Subscriptions", acknowledgment).
+    fn acknowledged(&mut self, params: &Value, heard: Heard<'_>) {
+        let named = params
+            .get("_meta")
+            .and_then(|meta| meta.get(SUBSCRIPTION_ID));
+        let Some(id) = named.and_then(Id::from_value) else {
+            return;
+        };
+        let listens = |open: &Open| open.method == Method::SubscriptionsListen.name();
+        if let Fit::Open(at) | Fit::Retyped(at) = self.requests.fit(&id)
+            && self.requests.open().get(at).is_some_and(listens)
+        {
+            self.acknowledge(at, params, heard);
+        }
+    }
+
     /// The server cancels a request. It may cancel its own alone, but one of ours it will not answer. Both count their
     /// ids for themselves: one that it asked with too is its own.
     fn cancelled(&mut self, params: &Value) {
@@ -65,6 +92,9 @@ impl Dialogue {
             None => "without a reason".to_owned(),
         };
         self.requests.spoil(&id, |open| {
+            if open.method == Method::SubscriptionsListen.name() {
+                return format!("the server ended `{}` {reason}", open.method);
+            }
             format!(
                 "the server cancelled `{}` {reason}, and only who asked may cancel",
                 open.method

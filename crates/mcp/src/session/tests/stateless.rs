@@ -11,7 +11,7 @@ use crate::{
             ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
             RevisionWanted, SamplingReply,
         },
-        subject::{ListCall, Subject},
+        subject::{ListCall, ResourcesAction, ResourcesCall, Subject},
     },
 };
 
@@ -482,4 +482,99 @@ async fn a_level_stands_in_the_requests_that_it_is_for() {
     let mut stage = Stage::with(plot(acts), &stateless());
     let seen = stage.perform(&logging(false)).await;
     assert_eq!(class(&seen), "unsupported (subject)");
+}
+
+const WATCHED: &str = "a://b";
+
+/// `subscribe`, `read` where it is wanted, and `unsubscribe`.
+fn watch(read: bool) -> Subject {
+    Subject::Resources(Box::new(ResourcesCall {
+        subscribe: Some(text(WATCHED)),
+        action: read.then(|| ResourcesAction::Read(text(WATCHED))),
+        unsubscribe: Some(text(WATCHED)),
+        within: None,
+    }))
+}
+
+fn of_stream(method: &str, rest: &str) -> Act {
+    let meta = r#""_meta":{"io.modelcontextprotocol/subscriptionId":@id}"#;
+    line(&format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/{method}","params":{{{meta},{rest}}}}}"#
+    ))
+}
+
+#[tokio::test(start_paused = true)]
+async fn updates_come_on_a_stream_that_is_cancelled_at_the_end() {
+    let plot = plot(|method, _, _| match method {
+        "subscriptions/listen" => vec![
+            of_stream(
+                "subscriptions/acknowledged",
+                r#""notifications":{"resourceSubscriptions":["a://b"]}"#,
+            ),
+            of_stream("resources/updated", r#""uri":"a://b""#),
+        ],
+        _ => vec![result(&json!({
+            "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+            "contents": [{"uri": WATCHED, "text": "x"}],
+        }))],
+    });
+    let mut stage = Stage::with(plot, &stateless());
+    let seen = stage.perform(&watch(true)).await;
+    assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
+    let answer = seen.answer.unwrap();
+    assert_eq!(answer.interest, Some(Interest::Updates(WATCHED.into())));
+    let told = &seen.notifications[answer.notifications];
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].method, "notifications/resources/updated");
+    let (_, received) = stage.close().await;
+    let wanted = json!({"resourceSubscriptions": [WATCHED]});
+    assert_eq!(received[1]["params"]["notifications"], wanted);
+    assert_eq!(received[3]["method"], "notifications/cancelled");
+    assert_eq!(received[3]["params"], json!({"requestId": 2}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_not_opened_is_told_of() {
+    let case = async |act: Act, wanted: &str| {
+        let mut stage = Stage::with(plot(move |_, _, _| vec![act.clone()]), &stateless());
+        let seen = stage.perform(&watch(true)).await;
+        let message = seen.disruption.map(|disruption| disruption.message);
+        assert_eq!(message.as_deref(), Some(wanted));
+    };
+    case(
+        of_stream("subscriptions/acknowledged", r#""notifications":{}"#),
+        "the server acknowledged `subscriptions/listen` without the resource",
+    )
+    .await;
+    case(
+        result(&json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": 2}})),
+        "the server ended `subscriptions/listen` before it acknowledged it",
+    )
+    .await;
+    case(
+        refuse(r#"{"code":-32601,"message":"Method not found"}"#),
+        "`subscriptions/listen` was refused with -32601: Method not found",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_stream_is_no_answer_that_nobody_asked_for() {
+    let plot = plot(|_, _, _| {
+        vec![
+            of_stream(
+                "subscriptions/acknowledged",
+                r#""notifications":{"resourceSubscriptions":["a://b"]}"#,
+            ),
+            line(
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":@id}}"#,
+            ),
+            result(
+                &json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": 2}}),
+            ),
+        ]
+    });
+    let mut stage = Stage::with(plot, &stateless());
+    let seen = stage.perform(&watch(false)).await;
+    assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
 }
