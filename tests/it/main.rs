@@ -41,6 +41,7 @@ mod scheduling;
 mod security;
 mod serve;
 mod shards;
+mod stateless;
 mod steps;
 mod stopped;
 mod surface;

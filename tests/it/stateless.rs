@@ -1,0 +1,110 @@
+//! Servers without a handshake (revision 2026-07-28): what is sent to them, and what they are told by who speaks another
+//! revision.
+
+use serde_json::Value;
+
+use crate::harness::{BINARY, Project};
+
+/// The messages that were sent to the server that was called; others were asked what they list.
+fn sent(project: &Project) -> Vec<Value> {
+    let entries = std::fs::read_dir(project.path()).unwrap();
+    let texts = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "sent"))
+        .map(|path| std::fs::read_to_string(path).unwrap());
+    let text = texts.into_iter().find(|text| text.contains("tools/call"));
+    text.unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A suite of one assertion against the embedded server, whose input is kept in a file of its own.
+fn suite(era: &str, document: &str) -> Project {
+    let server = format!("tee $$.sent | exec '{BINARY}' serve --era {era}");
+    Project::with_suite(&format!(
+        "name: a\nserver: {{command: sh, args: [-c, \"{server}\"]}}\n{document}\n"
+    ))
+}
+
+fn passes(project: &Project) {
+    let ran = project.run(&["run", "evals", "--strict-protocol"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.shown(), ran.complaints());
+}
+
+fn methods(sent: &[Value]) -> Vec<&str> {
+    sent.iter()
+        .filter_map(|message| message["method"].as_str())
+        .collect()
+}
+
+#[test]
+fn each_request_carries_what_a_handshake_would_say() {
+    let project = suite(
+        "auto",
+        "client: {protocol: stateless}\n\
+         assert_sampling: {tool: test_sampling, args: {prompt: why}, mock_text: so, expect: {contains: [so]}}",
+    );
+    passes(&project);
+    let sent = sent(&project);
+    let wanted = ["server/discover", "tools/call", "tools/call"];
+    assert_eq!(methods(&sent), wanted);
+    for request in &sent {
+        let meta = &request["params"]["_meta"];
+        assert_eq!(
+            meta["io.modelcontextprotocol/protocolVersion"],
+            "2026-07-28"
+        );
+        let declared = &meta["io.modelcontextprotocol/clientCapabilities"];
+        assert_eq!(*declared, serde_json::json!({"sampling": {}}));
+    }
+    let responses = &sent[2]["params"]["inputResponses"];
+    assert_eq!(responses["sampling"]["content"]["text"], "so");
+}
+
+#[test]
+fn a_server_that_refuses_the_handshake_is_spoken_to_without() {
+    let project = suite("modern", "assert: {tool: test_simple_text}");
+    passes(&project);
+    let wanted = ["initialize", "server/discover", "tools/call"];
+    assert_eq!(methods(&sent(&project)), wanted);
+}
+
+#[test]
+fn a_server_that_shakes_hands_is_asked_for_nothing_else() {
+    let project = suite("auto", "assert: {tool: test_simple_text}");
+    passes(&project);
+    let wanted = ["initialize", "notifications/initialized", "tools/call"];
+    assert_eq!(methods(&sent(&project)), wanted);
+}
+
+#[test]
+fn who_asks_in_a_revision_that_is_not_spoken_is_told_which_are() {
+    let case = |era: &str, protocol: &str, wanted: &[&str]| {
+        let document =
+            format!("client: {{protocol: \"{protocol}\"}}\nassert: {{tool: test_simple_text}}");
+        let project = suite(era, &document);
+        let ran = project.run(&["run", "evals"]);
+        let said = ran.shown();
+        assert_eq!(ran.code, 1, "{said}");
+        for wanted in wanted {
+            assert!(said.contains(wanted), "{wanted}: {said}");
+        }
+    };
+    case(
+        "modern",
+        "2025-06-18",
+        &[
+            "`initialize` was refused with -32022 (unsupported protocol version)",
+            "the server speaks 2026-07-28: `protocol` chooses a revision",
+        ],
+    );
+    case(
+        "legacy",
+        "stateless",
+        &[
+            "`server/discover` was refused with -32601",
+            "without `protocol` a handshake is made first",
+        ],
+    );
+}
