@@ -135,7 +135,8 @@ finding_codes! {
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
     /// A request of the server that the agreed revision does not have, or no revision. Other clients of that revision
-    /// refuse it; here it is answered as the suite says, and refused where the suite cannot say.
+    /// refuse it; here it is answered as the suite says, and refused where the suite cannot say. In 2026-07-28 that is
+    /// every request: what a server needs it says in a result, and none is answered.
     UnknownRequest = "unknown-request", Error;
     /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;
@@ -156,7 +157,7 @@ finding_codes! {
     NotificationFlood = "notification-flood", Warning;
     /// A log message of a level that does not exist.
     LogLevelUnknown = "log-level-unknown", Error;
-    /// A log message below the level that was set.
+    /// A log message below the level that was set, or in 2026-07-28 one that no request asked for.
     LogBelowLevel = "log-below-level", Warning;
     /// A list whose cursor came back together with the same page: no end of it is known, and an expectation that hangs on
     /// what else may be in it cannot be told, which is an error.
@@ -164,7 +165,7 @@ finding_codes! {
     /// A list of more than 1,000 pages, or more than 64 MiB; the rest was not fetched. An expectation that hangs on the
     /// rest cannot be told, which is an error; what the beginning proves stands.
     TooManyPages = "too-many-pages", Error;
-    /// An empty string as `nextCursor`.
+    /// An empty string as `nextCursor`, before 2026-07-28; since then it is a cursor like any other.
     EmptyCursor = "empty-cursor", Warning;
     /// A tool, prompt or resource listed twice.
     DuplicateName = "duplicate-name", Error;
@@ -187,7 +188,8 @@ finding_codes! {
     ExitedEarly = "exited-early", Warning;
     /// The server answered `initialize` with a revision that does not exist.
     UnknownRevision = "unknown-revision", Error;
-    /// The server answered `initialize` with another revision than the one that `protocol` asks for.
+    /// The server answered `initialize` with another revision than the one that `protocol` asks for, or `server/discover`
+    /// without naming the revision that it was asked in.
     OtherRevision = "other-revision", Warning;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;

@@ -46,8 +46,9 @@ shape! {
         builtin = "builtin": Text;
         /// The container image to start the server in, or a map with more to say.
         docker = "docker": TextOr<RawDocker>;
-        /// The protocol revision: `auto` (the default: the newest that both know), a revision such as
-        /// `2025-06-18`, or `stateless`.
+        /// The protocol revision: `auto` (the default: the newest with a handshake that both know, and `stateless` where
+        /// the server refuses a handshake for it), a revision such as `2025-06-18`, or `stateless` (2026-07-28, without a
+        /// handshake).
         protocol = "protocol": Text;
         /// What the client can do for the server.
         client_capabilities = "client_capabilities": RawCapabilities;

@@ -35,7 +35,8 @@ shape! {
 }
 
 shape! {
-    /// Makes the handshake; the text under test is its result as JSON.
+    /// Makes the handshake; the text under test is its result as JSON. Without a handshake (2026-07-28) it is that of
+    /// `server/discover`.
     RawInitialize, "`assert_initialize`" {
         /// What must hold for the result.
         expect = "expect": Deferred<RawExpect>;
