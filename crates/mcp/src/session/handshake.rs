@@ -74,7 +74,7 @@ impl Session {
     }
 
     /// Whether the answer to a handshake leaves it open that the server speaks a revision without one.
-    fn may_have_no_handshake(&self, answer: &Answer) -> bool {
+    fn may_have_no_handshake(&mut self, answer: &Answer) -> bool {
         let Body::ProtocolError(error) = &answer.body else {
             return false;
         };
@@ -85,7 +85,12 @@ impl Session {
                 .is_none_or(|named| named.contains(&Revision::NEWEST_STATELESS.name())),
             Some(_) | None => false,
         };
-        refuses && self.exchange.dialogue.client.revision() == RevisionWanted::Auto
+        refuses
+            && self.exchange.dialogue.client.revision() == RevisionWanted::Auto
+            && self
+                .exchange
+                .connection()
+                .carries(Revision::NEWEST_STATELESS)
     }
 
     async fn initialize(&mut self, deadline: Instant) -> Observed<Answer> {
@@ -109,6 +114,10 @@ impl Session {
     /// shakes hands may take another request for one of its own revision ("Versioning and Compatibility", matrix).
     async fn discover(&mut self, deadline: Instant) -> Observed<Answer> {
         let revision = self.exchange.dialogue.revision;
+        if !self.exchange.connection().carries(revision) {
+            let message = format!("{revision} over HTTP is not supported by this version");
+            return Err(self.cannot(DisruptionKind::Unsupported, message).into());
+        }
         let answer = self
             .call(Call::new(Method::Discover, Value::Null), deadline)
             .await?;

@@ -18,7 +18,11 @@ use self::{
     stdio::{Stdio, StdioParts},
     wire::WireLog,
 };
-use crate::protocol::{frame::FrameMeta, message::Id, revision::Revision};
+use crate::protocol::{
+    frame::FrameMeta,
+    message::Id,
+    revision::{Lifecycle, Revision},
+};
 
 /// A connection to a server. Dropping it closes both directions.
 pub enum Connection {
@@ -123,6 +127,15 @@ impl Connection {
         match self {
             Self::Stdio(_) => {}
             Self::Http(http) => http.agreed_on(revision),
+        }
+    }
+
+    /// Whether messages of this revision can be sent over it. Over HTTP those of a revision without a handshake repeat in
+    /// headers what they ask for ("Streamable HTTP", request headers), which are not sent yet.
+    pub fn carries(&self, revision: Revision) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Http(_) => revision.lifecycle() == Lifecycle::Handshake,
         }
     }
 
