@@ -86,6 +86,13 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Request>>, call: &dyn Fn(&Request) 
             let result = json!({"tools": [{"name": "add", "inputSchema": {"type": "object"}}]});
             json_of(200, "", &answer_to(&request, &result))
         }
+        "POST server/discover" => {
+            let result = json!({
+                "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "resultType": "complete",
+                "ttlMs": 0, "cacheScope": "private", "serverInfo": {"name": "x", "version": "1"},
+            });
+            json_of(200, "", &answer_to(&request, &result))
+        }
         "DELETE" => http(200, "", ""),
         "GET" if request.header("last-event-id").is_none() => http(405, "", ""),
         _ => call(&request),
@@ -202,6 +209,32 @@ fn answers_come_as_bodies_and_as_events() {
     });
     let ran = server.suite("").run(&["run", "--suite", "evals"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn without_a_handshake_each_request_says_in_headers_what_it_is_about() {
+    let server = Server::new(|request| {
+        let mut sum = sum(request);
+        sum["result"]["resultType"] = "complete".into();
+        json_of(200, "", &sum)
+    });
+    let ran = server
+        .suite("  protocol: stateless\n")
+        .run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let requests = server.requests();
+    assert!(
+        requests.iter().all(|it| it.method == "POST"),
+        "{requests:#?}"
+    );
+    let is_request = |it: &Request| it.body.get("id").is_some();
+    assert!(requests.iter().all(is_request), "{requests:#?}");
+    let mut calls = requests.iter().filter(|it| it.what() == "POST tools/call");
+    let call = calls.next().unwrap();
+    assert_eq!(call.header("mcp-protocol-version"), Some("2026-07-28"));
+    assert_eq!(call.header("mcp-method"), Some("tools/call"));
+    assert_eq!(call.header("mcp-name"), Some("add"));
+    assert_eq!(call.header("mcp-session-id"), None);
 }
 
 #[test]

@@ -110,13 +110,13 @@ fn who_asks_in_a_revision_that_is_not_spoken_is_told_which_are() {
 }
 
 #[test]
-fn over_http_it_is_not_spoken_yet() {
+fn over_http_with_sse_it_is_not_spoken() {
     let project = Project::with_suite(
-        "name: a\nserver: {transport: http, url: 'http://127.0.0.1:9/mcp', protocol: stateless}\nassert: {tool: x}\n",
+        "name: a\nserver: {transport: sse, url: 'http://127.0.0.1:9/mcp', protocol: stateless}\nassert: {tool: x}\n",
     );
     let ran = project.run(&["run", "evals"]);
     let said = ran.shown();
     assert_eq!(ran.code, 1, "{said}");
-    let wanted = "2026-07-28 over HTTP is not supported by this version";
+    let wanted = "2026-07-28 has no transport `sse`";
     assert!(said.contains(wanted), "{said}");
 }

@@ -115,7 +115,7 @@ impl Session {
     async fn discover(&mut self, deadline: Instant) -> Observed<Answer> {
         let revision = self.exchange.dialogue.revision;
         if !self.exchange.connection().carries(revision) {
-            let message = format!("{revision} over HTTP is not supported by this version");
+            let message = format!("{revision} has no transport `sse`: choose `transport: http`");
             return Err(self.cannot(DisruptionKind::Unsupported, message).into());
         }
         let answer = self

@@ -130,12 +130,13 @@ impl Connection {
         }
     }
 
-    /// Whether messages of this revision can be sent over it. Over HTTP those of a revision without a handshake repeat in
-    /// headers what they ask for ("Streamable HTTP", request headers), which are not sent yet.
+    /// Whether messages of this revision can be sent over it: over HTTP+SSE there is a handshake.
     pub fn carries(&self, revision: Revision) -> bool {
         match self {
             Self::Stdio(_) => true,
-            Self::Http(_) => revision.lifecycle() == Lifecycle::Handshake,
+            Self::Http(http) => {
+                !http.has_one_stream() || revision.lifecycle() == Lifecycle::Handshake
+            }
         }
     }
 

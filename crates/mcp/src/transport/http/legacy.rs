@@ -89,7 +89,7 @@ pub(super) async fn carry(post: Post, mut address: watch::Receiver<Address>) {
     } = post;
     let failed = |reason: String| match kind {
         Kind::Request { id } => post::unanswered(id, reason, Vec::new()),
-        Kind::Initialized | Kind::Told => Came::Unsent(reason),
+        Kind::Initialized | Kind::Cancelled { .. } | Kind::Told => Came::Unsent(reason),
     };
     if let Some(mut after) = after {
         // Whoever was to take it may have failed: then this fails by itself.

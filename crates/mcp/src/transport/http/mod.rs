@@ -5,10 +5,11 @@
 mod legacy;
 mod post;
 pub mod sse;
+mod standard;
 mod stream;
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -21,7 +22,7 @@ use reqwest::{
 };
 use tokio::{
     sync::{mpsc, watch},
-    task::{JoinSet, yield_now},
+    task::{AbortHandle, JoinSet, yield_now},
     time::{Instant, timeout_at},
 };
 
@@ -30,7 +31,7 @@ use super::{Inbound, Outgoing, SendFailure, clock::JobClock, stdio::Gone, tls, w
 use crate::protocol::{
     frame::{Direction, Frame, FrameMeta},
     message::Id,
-    revision::Revision,
+    revision::{Lifecycle, Revision},
 };
 use text::environment::Environment;
 
@@ -118,8 +119,12 @@ pub struct Http {
     gone: Option<Gone>,
     /// Whether the last notification or reply was taken: requests follow it.
     taken: Option<watch::Receiver<bool>>,
+    /// Whether a request is called off by closing its stream, and nothing else is posted.
+    calls_off_by_closing: bool,
     /// Where messages are posted, over HTTP+SSE.
     address: Option<watch::Receiver<Address>>,
+    /// The requests that are under way, to be called off.
+    requests: HashMap<Id, AbortHandle>,
     stage: Stage,
     sent_bytes: u64,
     pub(super) clock: JobClock,
@@ -245,6 +250,8 @@ impl Http {
             gone: parts.gone,
             taken: None,
             address,
+            calls_off_by_closing: false,
+            requests: HashMap::new(),
             stage: Stage::Open,
             sent_bytes: 0,
             clock: parts.clock,
@@ -252,9 +259,17 @@ impl Http {
         })
     }
 
-    /// Names the revision in the headers from now on.
+    /// Names the revision in the headers from now on. Where it has no handshake, each request does so by itself.
     pub(super) fn agreed_on(&mut self, revision: Revision) {
-        self.endpoint.lock().revision = Some(revision);
+        match revision.lifecycle() {
+            Lifecycle::Handshake => self.endpoint.lock().revision = Some(revision),
+            Lifecycle::Stateless => self.calls_off_by_closing = true,
+        }
+    }
+
+    /// Whether one stream brings everything, as over HTTP+SSE.
+    pub(super) fn has_one_stream(&self) -> bool {
+        self.address.is_some()
     }
 
     pub(super) fn sent_bytes(&self) -> u64 {
@@ -271,12 +286,22 @@ impl Http {
             .record(Frame::new(Direction::Sent, self.clock.at_us(), bytes));
         self.sent_bytes += bytes.len() as u64;
         let kind = post::Kind::of(bytes);
+        // Without a handshake nothing but requests is posted, and closing its stream calls a request off (MCP 2026-07-28,
+        // "Cancellation").
+        if self.calls_off_by_closing && !matches!(kind, post::Kind::Request { .. }) {
+            if let post::Kind::Cancelled { request } = kind
+                && let Some(under_way) = self.requests.remove(&request)
+            {
+                under_way.abort();
+            }
+            return Ok(());
+        }
         // A request may need what was told before it, and waits until that was taken. What is told waits for no request: a
         // server may need it to answer.
         let after = self.taken.clone();
         let taken = match &kind {
             post::Kind::Request { .. } => None,
-            post::Kind::Initialized | post::Kind::Told => {
+            post::Kind::Initialized | post::Kind::Cancelled { .. } | post::Kind::Told => {
                 let (taken, is_taken) = watch::channel(false);
                 self.taken = Some(is_taken);
                 Some(taken)
@@ -290,10 +315,16 @@ impl Http {
             after,
             taken,
         };
-        match &self.address {
+        let under_way = match &post.kind {
+            post::Kind::Request { id } => Some(id.clone()),
+            post::Kind::Initialized | post::Kind::Cancelled { .. } | post::Kind::Told => None,
+        };
+        let task = match &self.address {
             None => self.tasks.spawn(post::carry(post)),
             Some(address) => self.tasks.spawn(legacy::carry(post, address.clone())),
         };
+        self.requests.retain(|_, request| !request.is_finished());
+        self.requests.extend(under_way.map(|id| (id, task)));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    Came, Endpoint, SESSION, is_of_type,
+    Came, Endpoint, SESSION, is_of_type, standard,
     stream::{self, Ended, Resume},
 };
 use crate::protocol::{
@@ -29,6 +29,8 @@ pub(super) enum Kind {
     Request { id: Id },
     /// The notification that opens the session.
     Initialized,
+    /// The notification that calls a request off.
+    Cancelled { request: Id },
     /// Another notification, a reply, or what is no message at all.
     Told,
 }
@@ -40,17 +42,23 @@ struct Outline<'a> {
     id: Value,
     #[serde(borrow)]
     method: Option<std::borrow::Cow<'a, str>>,
+    #[serde(default)]
+    params: Value,
 }
 
 impl Kind {
     /// The kind of a message.
     pub(super) fn of(message: &[u8]) -> Self {
-        let Ok(Outline { id, method }) = serde_json::from_slice(message) else {
+        let Ok(Outline { id, method, params }) = serde_json::from_slice(message) else {
             return Self::Told;
         };
         match (method, Id::from_value(&id)) {
             (Some(_), Some(id)) => Self::Request { id },
             (Some(method), None) if method == "notifications/initialized" => Self::Initialized,
+            (Some(method), None) if method == "notifications/cancelled" => {
+                let request = params.get("requestId").and_then(Id::from_value);
+                request.map_or(Self::Told, |request| Self::Cancelled { request })
+            }
             (Some(_) | None, _) => Self::Told,
         }
     }
@@ -84,6 +92,9 @@ pub(super) async fn carry(post: Post) {
     }
     let mut headers = endpoint.headers();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.extend(standard::headers(
+        &serde_json::from_slice(&body).unwrap_or_default(),
+    ));
     let posting = endpoint.client.post(endpoint.url.clone());
     let response = match posting.headers(headers).body(body).send().await {
         Ok(response) => response,
@@ -94,7 +105,7 @@ pub(super) async fn carry(post: Post) {
                     let reason = format!("`{}` could not be reached: {reason}", endpoint.url);
                     unanswered(id, reason, Vec::new())
                 }
-                Kind::Initialized | Kind::Told => Came::Unsent(reason),
+                Kind::Initialized | Kind::Cancelled { .. } | Kind::Told => Came::Unsent(reason),
             };
             let _ = tell.send(came).await;
             return;
@@ -116,7 +127,7 @@ pub(super) async fn carry(post: Post) {
         Kind::Request { id } => answer(&endpoint, &tell, response, id).await,
         Kind::Initialized if response.status().is_success() => Some(Came::Initialized),
         Kind::Initialized => refused(response).await,
-        Kind::Told => told(&tell, response).await,
+        Kind::Cancelled { .. } | Kind::Told => told(&tell, response).await,
     };
     if let Some(came) = came {
         let _ = tell.send(came).await;
@@ -261,8 +272,9 @@ pub(super) fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
 /// Whether a message is the answer to the request of this id, whatever JSON type it has.
 fn is_answer(message: &[u8], id: &Id) -> bool {
     let outline = serde_json::from_slice::<Outline<'_>>(message);
-    outline.is_ok_and(|Outline { id: found, method }| {
-        method.is_none() && Id::from_value(&found).is_some_and(|found| found.same_but_for_type(id))
+    outline.is_ok_and(|outline| {
+        outline.method.is_none()
+            && Id::from_value(&outline.id).is_some_and(|found| found.same_but_for_type(id))
     })
 }
 
