@@ -89,7 +89,7 @@ impl Journal {
         keys: Option<SecretKeys>,
         header: &Header,
     ) -> io::Result<Self> {
-        let mut journal = Self {
+        let journal = Self {
             writer: Writer::new(to, clock, Scrubber::new(keys)),
             transport: header.transport,
             open: HashMap::new(),

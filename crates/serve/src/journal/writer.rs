@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -35,10 +36,17 @@ impl RecordKind {
     }
 }
 
-/// Writes records. Who writes waits until the line is out: nothing is dropped and nothing is kept.
+/// Writes records; clones write to the same file. Who writes waits until the line is out: nothing is dropped and nothing is
+/// kept.
+#[derive(Clone)]
 pub(super) struct Writer {
-    to: Box<dyn Write + Send>,
+    page: Arc<Mutex<Page>>,
     clock: Clock,
+}
+
+/// What all clones of a writer share.
+struct Page {
+    to: Box<dyn Write + Send>,
     scrubber: Scrubber,
     seq: u64,
     counts: BTreeMap<RecordKind, u64>,
@@ -46,23 +54,50 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(to: Box<dyn Write + Send>, clock: Clock, scrubber: Scrubber) -> Self {
-        Self {
+        let page = Page {
             to,
-            clock,
             scrubber,
             seq: 0,
             counts: BTreeMap::new(),
+        };
+        Self {
+            page: Arc::new(Mutex::new(page)),
+            clock,
         }
     }
 
     /// Writes one record and gives its number.
-    pub(super) fn write(&mut self, kind: RecordKind, members: Value) -> io::Result<u64> {
+    pub(super) fn write(&self, kind: RecordKind, members: Value) -> io::Result<u64> {
+        self.page().write(kind, members, &self.clock)
+    }
+
+    /// How many records of each kind were written.
+    pub(super) fn counts(&self) -> Value {
+        self.page()
+            .counts
+            .iter()
+            .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
+            .collect()
+    }
+
+    /// The clock that stamps the records.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn page(&self) -> MutexGuard<'_, Page> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Page {
+    fn write(&mut self, kind: RecordKind, members: Value, clock: &Clock) -> io::Result<u64> {
         self.seq += 1;
         *self.counts.entry(kind).or_default() += 1;
         let mut record = Map::new();
         record.insert("seq".to_owned(), json!(self.seq));
-        record.insert("ts".to_owned(), json!(self.clock.stamp()));
-        let since = self.clock.elapsed().as_micros();
+        record.insert("ts".to_owned(), json!(clock.stamp()));
+        let since = clock.elapsed().as_micros();
         record.insert(
             "dt_us".to_owned(),
             json!(u64::try_from(since).unwrap_or(u64::MAX)),
@@ -77,18 +112,5 @@ impl Writer {
         self.to.write_all(line.as_bytes())?;
         self.to.flush()?;
         Ok(self.seq)
-    }
-
-    /// How many records of each kind were written.
-    pub(super) fn counts(&self) -> Value {
-        self.counts
-            .iter()
-            .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
-            .collect()
-    }
-
-    /// The clock that stamps the records.
-    pub(super) fn clock(&self) -> &Clock {
-        &self.clock
     }
 }
