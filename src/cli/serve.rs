@@ -16,10 +16,32 @@ Examples:
   mcp-assert serve --profile paginated --protocol 2025-06-18
   mcp-assert serve --clock virtual --seed 7 --journal calls.jsonl
   mcp-assert serve --fault tools/call:echo@2=exit-mid-call:3
+  mcp-assert serve --http 127.0.0.1:8080 --path /mcp
   mcp-assert serve --list
 
-Exit codes: 0 (or --exit-code) after end of input, SIGTERM, SIGINT; 2 usage.")]
+Over HTTP one line on stderr says where, once clients can connect:
+  {\"ready\":true,\"url\":\"http://127.0.0.1:8080/mcp\",\"pid\":4711}
+
+Exit codes: 0 (or --exit-code) after end of input, SIGTERM, SIGINT; 2 usage; 3 cannot listen.")]
 pub(crate) struct ServeArgs {
+    /// Serve streamable HTTP at this address instead of stdio; without one, at a free port of 127.0.0.1
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    pub(crate) http: Option<String>,
+    /// The path that is served
+    #[arg(long, value_name = "PATH", requires = "http", default_value = "/mcp")]
+    pub(crate) path: String,
+    /// Write the URL to this file once clients can connect
+    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    pub(crate) url_file: Option<PathBuf>,
+    /// Write the port to this file once clients can connect
+    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    pub(crate) port_file: Option<PathBuf>,
+    /// Answer requests for this host besides those for this machine; may be given several times
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// Answer requests of pages of this origin besides those of this machine; may be given several times
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
     /// What is offered; --list names the profiles
     #[arg(long, value_name = "NAME", default_value = "conformance")]
     pub(crate) profile: String,

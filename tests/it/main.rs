@@ -40,6 +40,7 @@ mod running;
 mod scheduling;
 mod security;
 mod serve;
+mod serve_http;
 mod shards;
 mod stateless;
 mod steps;

@@ -271,7 +271,22 @@ fn wrong_flags_are_usage_errors_told_all_at_once() {
     case(&["--max-requests", "0"], &["--max-requests"]);
     case(&["--json"], &["--list"]);
     case(&["--exit-code", "256"], &["256"]);
-    case(&["--http"], &["--http"]);
+    case(
+        &[
+            "--http",
+            "nowhere",
+            "--path",
+            "mcp",
+            "--allow-origin",
+            "a.example",
+        ],
+        &["`nowhere`", "`mcp`", "`a.example`"],
+    );
+    case(&["--path", "/mcp"], &["--http"]);
+    case(
+        &["--http", "--fault", "stdout-banner"],
+        &["`stdout-banner`", "HTTP"],
+    );
     case(
         &["--journal-level", "rpc"],
         &["'rpc'", "[possible values: calls]"],

@@ -2,6 +2,8 @@
 //! answers what faults left of them.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::ServeOptions;
@@ -10,7 +12,7 @@ use super::faults::engine::Engine;
 use super::faults::event::Event;
 use super::faults::file;
 use super::faults::rule::Rule;
-use super::journal::{Header, Journal};
+use super::journal::{Caller, Header, Journal};
 use super::tap::{
     Emit, Frame, Heard, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap, TapOptions,
     Ticket,
@@ -37,13 +39,16 @@ enum Complained {
 /// The tap that `wanted` describes, or what is wrong with it, all at once.
 pub fn build(wanted: &TapOptions, server: &ServeOptions) -> Result<Box<dyn Tap>, Vec<String>> {
     let mut problems = Vec::new();
-    let rules = rules(wanted, &mut problems);
+    let rules = rules(wanted, Carrier::Stdio, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
     let journal = match &wanted.journal {
         None => None,
-        Some(to) => Some(journal(to, wanted, server, &rules).map_err(|problem| vec![problem])?),
+        Some(to) => Some(
+            journal(to, wanted, server, (Carrier::Stdio, &rules))
+                .map_err(|problem| vec![problem])?,
+        ),
     };
     if rules.is_empty() && journal.is_none() {
         return Ok(Box::new(PassThrough));
@@ -55,11 +60,83 @@ pub fn build(wanted: &TapOptions, server: &ServeOptions) -> Result<Box<dyn Tap>,
     }))
 }
 
+/// The journal that `wanted` describes, for a server over HTTP, or what is wrong with it and with the fault rules.
+pub fn books(wanted: &TapOptions, server: &ServeOptions) -> Result<Books, Vec<String>> {
+    let mut problems = Vec::new();
+    let rules = rules(wanted, Carrier::Http, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let journal = match &wanted.journal {
+        None => None,
+        Some(to) => Some(
+            journal(to, wanted, server, (Carrier::Http, &rules))
+                .map_err(|problem| vec![problem])?,
+        ),
+    };
+    Ok(Books {
+        journal: journal.map(|journal| Arc::new(Mutex::new(journal))),
+        complained: Arc::default(),
+        closing: Arc::default(),
+    })
+}
+
+/// The journal of a server with many sessions, if one is kept. Clones share it.
+#[derive(Clone, Default)]
+pub struct Books {
+    journal: Option<Arc<Mutex<Journal>>>,
+    complained: Arc<AtomicBool>,
+    /// Whether the server ends, so that what is cancelled was not cancelled by a client.
+    closing: Arc<AtomicBool>,
+}
+
+impl Books {
+    /// A part of the journal for one caller, where a journal is kept.
+    pub(crate) fn beside(&self, caller: impl FnOnce() -> Caller) -> Option<Journal> {
+        let journal = self.journal.as_ref()?;
+        let journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(journal.beside(caller()))
+    }
+
+    /// Takes note of how a write went. A broken journal is told of once; the server goes on.
+    pub(crate) fn note(&self, wrote: io::Result<()>) {
+        if let Err(error) = wrote
+            && !self.complained.swap(true, Ordering::Relaxed)
+        {
+            complain(&error);
+        }
+    }
+
+    /// Calls that end from now on have no answer because the server ends.
+    pub(crate) fn closes(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn are_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    /// Closes the journal.
+    pub(crate) fn end(&self) {
+        if let Some(journal) = &self.journal {
+            let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+            let wrote = journal.end();
+            self.note(wrote);
+        }
+    }
+}
+
+fn complain(error: &io::Error) {
+    let text = format!("error: the journal cannot be written: {error}\n");
+    // Without stderr there is nobody left to tell.
+    let _ = PatientStderr.write_all(text.as_bytes());
+}
+
 /// The rules of the command line, then those of the file.
-fn rules(wanted: &TapOptions, problems: &mut Vec<String>) -> Vec<Rule> {
+fn rules(wanted: &TapOptions, carrier: Carrier, problems: &mut Vec<String>) -> Vec<Rule> {
     let mut rules = Vec::new();
     for text in &wanted.rules {
-        match Rule::parse(text, Carrier::Stdio) {
+        match Rule::parse(text, carrier) {
             Ok(rule) => rules.push(rule),
             Err(error) => problems.push(format!("--fault `{text}`: {error}")),
         }
@@ -68,7 +145,7 @@ fn rules(wanted: &TapOptions, problems: &mut Vec<String>) -> Vec<Rule> {
         let of_file = |problem: String| format!("--faults `{}`: {problem}", path.display());
         match std::fs::read_to_string(path) {
             Err(error) => problems.push(of_file(format!("it cannot be read: {error}"))),
-            Ok(text) => match file::read(&text, Carrier::Stdio) {
+            Ok(text) => match file::read(&text, carrier) {
                 Ok(more) => rules.extend(more),
                 Err(errors) => {
                     problems.extend(errors.iter().map(|error| of_file(error.to_string())));
@@ -83,7 +160,7 @@ fn journal(
     to: &JournalTo,
     wanted: &TapOptions,
     server: &ServeOptions,
-    rules: &[Rule],
+    (carrier, rules): (Carrier, &[Rule]),
 ) -> Result<Journal, String> {
     let keys = match wanted.redaction {
         Redaction::On => Some(SecretKeys::with(&wanted.redact)),
@@ -93,7 +170,10 @@ fn journal(
         seed: server.seed,
         profile: server.profile.name().to_owned(),
         pid: server.clock.is_real().then(std::process::id),
-        transport: "stdio",
+        transport: match carrier {
+            Carrier::Stdio | Carrier::Duplex => "stdio",
+            Carrier::Http => "http",
+        },
         rules: rules.iter().map(|rule| rule.text.clone()).collect(),
     };
     let problem = |error: io::Error| match to {
@@ -118,7 +198,7 @@ fn destination(to: &JournalTo) -> io::Result<Box<dyn Write + Send>> {
 }
 
 /// Stderr may be a pipe that does not wait for its reader; a journal does.
-struct PatientStderr;
+pub(crate) struct PatientStderr;
 
 impl Write for PatientStderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -147,9 +227,7 @@ impl Layer {
             && self.complained == Complained::No
         {
             self.complained = Complained::Yes;
-            let text = format!("error: the journal cannot be written: {error}\n");
-            // Without stderr there is nobody left to tell.
-            let _ = PatientStderr.write_all(text.as_bytes());
+            complain(&error);
         }
     }
 

@@ -4,6 +4,7 @@
 //! uses; no other crate but the program uses it.
 //!
 //! - [`serve`](serve()) runs one server over any byte streams: stdio, or an in-process duplex.
+//! - [`http`](mod@http) runs one over streamable HTTP, for as many clients as come.
 //! - [`Profile`] and [`Selection`] say which tools, resources and prompts it offers.
 //! - [`faults`] describes how it misbehaves on request, [`layer::build`] makes that a [`Tap`] between the server and the
 //!   wire; [`catalogue`] lists all faults for the docs.
@@ -16,8 +17,10 @@ mod clock;
 mod draw;
 pub mod ending;
 pub mod faults;
+pub mod http;
 mod journal;
 pub mod layer;
+mod line;
 mod state;
 pub mod stdio;
 mod surface;
@@ -25,6 +28,7 @@ pub mod tap;
 mod wire;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::ProtocolVersion;
@@ -33,6 +37,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 pub use self::clock::{Clock, ClockMode};
+use self::line::Line;
 pub use self::state::State;
 use self::surface::{Bench, Desk};
 pub use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
@@ -173,7 +178,7 @@ where
     let exit_after = options.exit_after;
     let cancel = CancellationToken::new();
     let core = run_core(
-        Desk::new(Bench::new(options, wire.clone())),
+        Desk::new(Bench::new(Arc::new(options), Line::Pipe(wire.clone()))),
         &wire,
         inbox,
         &cancel,

@@ -109,6 +109,8 @@ pub enum Carrier {
     Stdio,
     /// A pipe inside somebody else's process.
     Duplex,
+    /// Requests and answers of HTTP.
+    Http,
 }
 
 impl Carrier {
@@ -117,6 +119,7 @@ impl Carrier {
         match self {
             Self::Stdio => "stdio",
             Self::Duplex => "an in-process pipe",
+            Self::Http => "HTTP",
         }
     }
 }

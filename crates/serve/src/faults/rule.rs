@@ -93,7 +93,12 @@ impl Rule {
         if !row.group.carriers().contains(&carrier) {
             return Err(RuleError::new(
                 format!("{} cannot carry `{}`", carrier.name(), row.id),
-                "it needs a server that is a process of its own".to_owned(),
+                match carrier {
+                    Carrier::Stdio | Carrier::Duplex => {
+                        "it needs a server that is a process of its own".to_owned()
+                    }
+                    Carrier::Http => "it needs a server on stdio".to_owned(),
+                },
             ));
         }
         if !row.site.allows(place.when) {

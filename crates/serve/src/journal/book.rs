@@ -36,6 +36,17 @@ pub(crate) struct Header {
     pub rules: Vec<String>,
 }
 
+/// Who calls, where a journal has more than one conversation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller {
+    /// The session, where there is one.
+    pub session: Option<String>,
+    /// The revision of its handshake.
+    pub protocol: Option<String>,
+    /// Name, version and capabilities, as records show them.
+    pub client: Value,
+}
+
 /// A call without its end.
 #[derive(Debug)]
 struct Open {
@@ -77,6 +88,7 @@ pub(crate) struct Journal {
     cancelled: HashMap<String, Open>,
     /// Calls whose answers are not out yet.
     leaving: HashMap<Ticket, Leaving>,
+    session: Option<String>,
     protocol: Option<String>,
     client: Value,
 }
@@ -95,6 +107,7 @@ impl Journal {
             open: HashMap::new(),
             cancelled: HashMap::new(),
             leaving: HashMap::new(),
+            session: None,
             protocol: None,
             client: Value::Null,
         };
@@ -109,6 +122,20 @@ impl Journal {
         });
         journal.writer.write(RecordKind::Header, members)?;
         Ok(journal)
+    }
+
+    /// What is noted of one caller, in the same file and beside what others do.
+    pub(crate) fn beside(&self, caller: Caller) -> Self {
+        Self {
+            writer: self.writer.clone(),
+            transport: self.transport,
+            open: HashMap::new(),
+            cancelled: HashMap::new(),
+            leaving: HashMap::new(),
+            session: caller.session,
+            protocol: caller.protocol,
+            client: caller.client,
+        }
     }
 
     /// A message of the client came.
@@ -255,6 +282,15 @@ impl Journal {
 
     /// Closes the calls that have no end, and the journal.
     pub(crate) fn end(&mut self) -> io::Result<()> {
+        self.unfinished()?;
+        let counts = self.writer.counts();
+        self.writer
+            .write(RecordKind::End, json!({"counts": counts}))
+            .map(drop)
+    }
+
+    /// Closes the calls that have no end.
+    pub(crate) fn unfinished(&mut self) -> io::Result<()> {
         let leaving = self.leaving.drain().map(|(_, leaving)| leaving);
         let mut left: Vec<Open> = leaving
             .filter(|leaving| !leaving.over)
@@ -265,10 +301,7 @@ impl Journal {
         for open in &mut left {
             self.unanswered(open)?;
         }
-        let counts = self.writer.counts();
-        self.writer
-            .write(RecordKind::End, json!({"counts": counts}))
-            .map(drop)
+        Ok(())
     }
 
     fn call(&mut self, frame: &Frame<'_>) -> io::Result<()> {
@@ -290,6 +323,7 @@ impl Journal {
             "method": "tools/call",
             "rpc_id": id,
             "progress_token": token,
+            "session": self.session,
             "transport": self.transport,
             "protocol": protocol,
             "era": era,
@@ -359,7 +393,7 @@ fn arguments(given: Option<&Value>) -> Value {
     }
 }
 
-fn client(info: Option<&Value>, capabilities: Option<&Value>) -> Value {
+pub(crate) fn client(info: Option<&Value>, capabilities: Option<&Value>) -> Value {
     if info.is_none() && capabilities.is_none() {
         return Value::Null;
     }

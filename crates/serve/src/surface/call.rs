@@ -4,17 +4,20 @@ use std::io;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{CustomNotification, JsonObject, ServerNotification};
+use rmcp::model::JsonObject;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::Bench;
 use super::levels::Era;
+use crate::line::Line;
 use crate::wire::WaitsFor;
 
 /// One call of one tool.
 pub(super) struct Call<'a> {
     pub(super) bench: &'a Bench,
+    /// What carries what is said beside the answer.
+    pub(super) line: &'a Line,
     pub(super) context: &'a RequestContext<RoleServer>,
     pub(super) arguments: JsonObject,
     /// The answers of the client to what an earlier round of this call asked.
@@ -60,13 +63,13 @@ impl Call<'_> {
         if length.is_zero() {
             return Waited::Fully(length);
         }
-        let (wire, id) = (&self.bench.wire, &self.context.id);
-        wire.park(id, WaitsFor::Time);
+        let (line, id) = (self.line, &self.context.id);
+        line.park(id, WaitsFor::Time);
         tokio::select! {
             biased;
             () = self.context.ct.cancelled() => Waited::Cancelled,
             slept = self.bench.options.clock.sleep(length) => {
-                wire.resume(id, WaitsFor::Time);
+                line.resume(id, WaitsFor::Time);
                 Waited::Fully(slept)
             }
         }
@@ -74,12 +77,7 @@ impl Call<'_> {
 
     /// Sends a notification that belongs to this call.
     pub(super) async fn notify(&self, method: &str, params: Value) -> io::Result<()> {
-        let notification = CustomNotification::new(method, Some(params));
-        self.context
-            .peer
-            .send_notification(ServerNotification::CustomNotification(notification))
-            .await
-            .map_err(io::Error::other)
+        self.line.notify(&self.context.peer, method, params).await
     }
 }
 

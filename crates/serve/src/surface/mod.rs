@@ -40,7 +40,8 @@ use self::page::page;
 pub use self::profile::{FileTools, Offer, Profile, Selection};
 pub use self::tools::BenchTool;
 use super::ServeOptions;
-use super::wire::{WaitsFor, Wire, Written};
+use super::line::Line;
+use super::wire::{WaitsFor, Written};
 
 /// The method that every tool is called by.
 const CALL: &str = "tools/call";
@@ -79,20 +80,31 @@ const BEYOND_TOOLS: [&str; 9] = [
 #[derive(Clone)]
 pub(super) struct Bench {
     options: Arc<ServeOptions>,
-    wire: Wire,
+    line: Line,
     level: Arc<LogLevel>,
     process_calls: Arc<AtomicU64>,
     session_calls: Arc<AtomicU64>,
 }
 
 impl Bench {
-    /// The handler of a session on `wire`.
-    pub(super) fn new(options: ServeOptions, wire: Wire) -> Self {
+    /// The handler of a session on `line`.
+    pub(super) fn new(options: Arc<ServeOptions>, line: Line) -> Self {
         Self {
-            options: Arc::new(options),
-            wire,
+            options,
+            line,
             level: Arc::default(),
             process_calls: Arc::default(),
+            session_calls: Arc::default(),
+        }
+    }
+
+    /// The handler of another session of the same process.
+    pub(super) fn beside(&self) -> Self {
+        Self {
+            options: self.options.clone(),
+            line: self.line.clone(),
+            level: Arc::default(),
+            process_calls: self.process_calls.clone(),
             session_calls: Arc::default(),
         }
     }
@@ -103,9 +115,11 @@ impl Bench {
 
     async fn call(
         &self,
-        params: CallToolRequestParams,
+        params: Value,
         context: &RequestContext<RoleServer>,
+        line: &Line,
     ) -> Result<Value, ErrorData> {
+        let params = called(params, context)?;
         let tool = self
             .offer()
             .tools
@@ -115,9 +129,10 @@ impl Bench {
                 ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
             })?;
         let era = era(context);
-        let written = context.extensions.get::<Written>();
+        let written = Written::of(context);
         let call = Call {
             bench: self,
+            line,
             context,
             arguments: arguments(params.arguments, written)?,
             responses: as_object(params.input_responses)?,
@@ -128,10 +143,23 @@ impl Bench {
             era,
         };
         let mut result = tool.run(&call).await?;
-        if era == Era::Modern && result.get("resultType").is_none() {
-            result["resultType"] = "complete".into();
+        if era == Era::Modern {
+            if result.get("resultType").is_none() {
+                result["resultType"] = "complete".into();
+            }
+            if *tool != BenchTool::Reply {
+                stamp(&mut result);
+            }
         }
         Ok(result)
+    }
+
+    /// Whether the capability of `method` is declared.
+    fn declared(&self, method: &str) -> Result<(), ErrorData> {
+        if !self.offer().declares_all && BEYOND_TOOLS.contains(&method) {
+            return Err(method_not_found(method));
+        }
+        Ok(())
     }
 
     fn subscribable(&self, uri: &str) -> Result<(), ErrorData> {
@@ -185,6 +213,7 @@ impl ServerHandler for Bench {
         asked: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.declared("resources/list")?;
         let uris = self.offer().resources.iter();
         let entries = uris.filter_map(|uri| resources::entry(uri)).collect();
         let page = page("resources", entries, self.offer().page_size, asked.as_ref())?;
@@ -198,6 +227,7 @@ impl ServerHandler for Bench {
         asked: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.declared("resources/templates/list")?;
         let templates = self.offer().templates.iter();
         let entries = templates
             .map(|uri| resources::template_entry(uri))
@@ -213,6 +243,7 @@ impl ServerHandler for Bench {
         asked: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.declared("resources/read")?;
         let contents =
             resources::read(&asked.uri, &self.offer().resources, &self.offer().templates)
                 .ok_or_else(|| resources::not_found(&asked.uri))?;
@@ -226,15 +257,16 @@ impl ServerHandler for Bench {
         asked: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.declared("resources/subscribe")?;
         self.subscribable(&asked.uri)?;
         let update = json!({
             "jsonrpc": "2.0",
             "method": "notifications/resources/updated",
             "params": {"uri": asked.uri},
         });
-        self.wire
-            .after_reply(&context.id, vec![update], Duration::ZERO);
-        Ok(())
+        self.line
+            .after_reply(&context, vec![update], Duration::ZERO)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     async fn unsubscribe(
@@ -242,6 +274,7 @@ impl ServerHandler for Bench {
         asked: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.declared("resources/unsubscribe")?;
         self.subscribable(&asked.uri)
     }
 
@@ -263,7 +296,7 @@ impl ServerHandler for Bench {
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             }
         }
-        self.wire
+        self.line
             .park(&context.request_context().id, WaitsFor::TheEnd);
         context.cancelled().await;
         Ok(())
@@ -274,6 +307,7 @@ impl ServerHandler for Bench {
         asked: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        self.declared("prompts/list")?;
         let names = self.offer().prompts.iter();
         let entries = names.filter_map(|name| prompts::entry(name)).collect();
         let page = page("prompts", entries, self.offer().page_size, asked.as_ref())?;
@@ -287,6 +321,7 @@ impl ServerHandler for Bench {
         asked: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        self.declared("prompts/get")?;
         let prompt = prompts::entry(&asked.name)
             .filter(|prompt| self.offer().prompts.contains(&prompt.name.as_str()))
             .ok_or_else(|| {
@@ -303,6 +338,7 @@ impl ServerHandler for Bench {
         asked: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        self.declared("completion/complete")?;
         let given = asked
             .context
             .as_ref()
@@ -323,6 +359,7 @@ impl ServerHandler for Bench {
         asked: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.declared("logging/setLevel")?;
         let unknown = || ErrorData::invalid_params("unknown log level", None);
         if era(&context) == Era::Modern {
             return Err(method_not_found("logging/setLevel"));
@@ -343,13 +380,12 @@ impl ServerHandler for Bench {
         let CustomRequest { method, params, .. } = request;
         if method == CALL {
             let params = params.unwrap_or_else(|| json!({}));
-            if !params.is_object() {
-                return Err(invalid_params(&method, "they have to be an object"));
-            }
-            let params = serde_json::from_value(params)
-                .map_err(|error| invalid_params(&method, &error.to_string()))?;
-            return self.call(params, &context).await.map(CustomResult::new);
+            let line = self.line.of_call(&params, &context);
+            let answer = self.call(params, &context, &line).await;
+            line.answered(&context, &answer);
+            return answer.map(CustomResult::new);
         }
+        self.declared(&method)?;
         if METHODS.contains(&method.as_str()) || BEYOND_TOOLS.contains(&method.as_str()) {
             return Err(invalid_params(&method, "they do not fit the method"));
         }
@@ -374,15 +410,12 @@ impl Service<RoleServer> for Desk {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let method = request.method();
-        if !self.0.offer().declares_all && BEYOND_TOOLS.contains(&method) {
-            return Err(method_not_found(method));
-        }
+        self.0.declared(request.method())?;
         let discoverable = self.0.options.revisions.iter().any(is_modern);
         let handshake = matches!(request, ClientRequest::InitializeRequest(_));
-        let mut stamp = era(&context) == Era::Modern && !handshake;
+        let mut stamps = era(&context) == Era::Modern && !handshake;
         let request = if let ClientRequest::CallToolRequest(call) = request {
-            stamp &= call.params.name != BenchTool::Reply.name();
+            stamps &= call.params.name != BenchTool::Reply.name();
             let params = serde_json::to_value(call.params)
                 .map_err(|error| invalid_params(CALL, &error.to_string()))?;
             ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
@@ -392,7 +425,7 @@ impl Service<RoleServer> for Desk {
             request
         };
         let result = self.0.handle_request(request, context).await?;
-        if stamp { stamped(&result) } else { Ok(result) }
+        if stamps { stamped(&result) } else { Ok(result) }
     }
 
     async fn handle_notification(
@@ -416,6 +449,11 @@ impl Service<RoleServer> for Desk {
 fn stamped(result: &ServerResult) -> Result<ServerResult, ErrorData> {
     let mut result = serde_json::to_value(result)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    stamp(&mut result);
+    Ok(ServerResult::CustomResult(CustomResult::new(result)))
+}
+
+fn stamp(result: &mut Value) {
     if let Some(members) = result.as_object_mut() {
         let meta = members.entry("_meta").or_insert_with(|| json!({}));
         if let Some(meta) = meta.as_object_mut() {
@@ -423,7 +461,20 @@ fn stamped(result: &ServerResult) -> Result<ServerResult, ErrorData> {
                 .or_insert_with(|| json!({"name": NAME, "version": env!("CARGO_PKG_VERSION")}));
         }
     }
-    Ok(ServerResult::CustomResult(CustomResult::new(result)))
+}
+
+/// What a call asks for. Arguments that came beside it are not read from its params.
+fn called(
+    mut params: Value,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolRequestParams, ErrorData> {
+    let members = params
+        .as_object_mut()
+        .ok_or_else(|| invalid_params(CALL, "they have to be an object"))?;
+    if Written::of(context).is_some() {
+        members.shift_remove("arguments");
+    }
+    serde_json::from_value(params).map_err(|error| invalid_params(CALL, &error.to_string()))
 }
 
 /// Whether requests of that revision carry their own metadata.

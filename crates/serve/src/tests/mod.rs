@@ -2,6 +2,7 @@
 
 mod handshake;
 mod hostile;
+mod http;
 mod lists;
 mod repeatable;
 mod safety;

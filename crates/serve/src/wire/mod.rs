@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use self::exchange::Exchange;
 pub(super) use self::exchange::WaitsFor;
-pub(super) use self::reader::{Limits, Reader, Written};
+pub(super) use self::reader::{Limits, Reader, Written, has_odd_cursor, typed};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::{Writer, Wrote};
 use super::tap::{Emit, Leave, Stop, Tap, Ticket};

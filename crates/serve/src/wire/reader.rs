@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage};
+use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
@@ -291,7 +293,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 }
 
 /// Whether a list is asked for from a place that rmcp would take for the beginning.
-fn has_odd_cursor(message: &Value) -> bool {
+pub(crate) fn has_odd_cursor(message: &Value) -> bool {
     let method = message.get("method").and_then(Value::as_str);
     let cursor = message.pointer("/params/cursor");
     method.is_some_and(|method| method.ends_with("/list"))
@@ -318,11 +320,21 @@ pub(crate) struct Written {
     pub meta: Option<Value>,
 }
 
+impl Written {
+    /// What came with the call of `context`: on the typed request, or on the HTTP request that carried it.
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
+        context.extensions.get::<Self>().or_else(|| {
+            let parts = context.extensions.get::<http::request::Parts>()?;
+            parts.extensions.get::<Self>()
+        })
+    }
+}
+
 /// rmcp's type of a message. `jsonrpc` has to be there; an error and a result exclude each other.
 ///
 /// The untagged enums of rmcp lose or refuse numbers that no machine type holds, so the arguments
 /// of a tool call travel beside the typed request.
-fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
+pub(crate) fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
     let mut message = message.clone();
     if message.get("method").and_then(Value::as_str) != Some("tools/call") {
         return serde_json::from_value(message).ok();

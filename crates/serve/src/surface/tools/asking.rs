@@ -128,15 +128,15 @@ async fn ask(
 }
 
 async fn request(call: &Call<'_>, method: &str, params: Option<Value>) -> Value {
-    let (wire, id) = (&call.bench.wire, &call.context.id);
-    wire.park(id, WaitsFor::Answer);
+    let (line, id) = (call.line, &call.context.id);
+    line.park(id, WaitsFor::Answer);
     let question = ServerRequest::CustomRequest(CustomRequest::new(method, params));
     let answer = tokio::select! {
         biased;
         () = call.context.ct.cancelled() => return tool_error("the call was cancelled"),
         answer = tokio::time::timeout(PATIENCE, call.context.peer.send_request(question)) => answer,
     };
-    wire.resume(id, WaitsFor::Answer);
+    line.resume(id, WaitsFor::Answer);
     match answer {
         Err(_) => tool_error(&format!("the client did not answer {method}")),
         Ok(Err(ServiceError::McpError(error))) => {

@@ -49,7 +49,7 @@ pub(super) fn emit_spec() -> Spec {
 
 pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
     if let Some(text) = call.text("stderr") {
-        call.bench.wire.stderr(&format!("{text}\n"));
+        call.line.stderr(&format!("{text}\n"));
     }
     let Some(method) = call.text("method") else {
         return Ok(structured_result(&json!({"emitted": 0})));
@@ -71,15 +71,21 @@ pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
             ));
         }
         let after = std::iter::repeat_n(notification, usize::try_from(count).unwrap_or(0));
-        call.bench
-            .wire
-            .after_reply(&call.context.id, after.collect(), interval);
+        if let Err(error) = call
+            .line
+            .after_reply(call.context, after.collect(), interval)
+        {
+            return Ok(tool_error(&error.to_string()));
+        }
     } else {
         for sent in 0..count {
             if sent > 0 && call.wait(interval).await == Waited::Cancelled {
                 return Err(cancelled());
             }
-            call.bench.wire.send(&notification).await.map_err(lost)?;
+            call.line
+                .send(&call.context.peer, &notification)
+                .await
+                .map_err(lost)?;
         }
     }
     Ok(structured_result(&json!({"emitted": count})))

@@ -49,7 +49,7 @@ pub(super) fn slow_spec() -> Spec {
 pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
     let from = call.bench.options.clock.elapsed();
     let waited = if call.flag("hang") {
-        call.bench.wire.park(&call.context.id, WaitsFor::TheEnd);
+        call.line.park(&call.context.id, WaitsFor::TheEnd);
         call.context.ct.cancelled().await;
         Waited::Cancelled
     } else {
@@ -66,9 +66,9 @@ pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
                     "id": call.context.id,
                     "result": slept_for(slept),
                 });
-                // rmcp answers no cancelled request; this one goes past it. A wire that is
+                // rmcp answers no cancelled request; this one goes past it. A line that is
                 // closed meanwhile has nobody to be late for.
-                let _ = call.bench.wire.send(&answer).await;
+                let _ = call.line.send(&call.context.peer, &answer).await;
             }
             Err(ErrorData::internal_error("the call was cancelled", None))
         }

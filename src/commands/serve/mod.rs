@@ -1,4 +1,6 @@
-//! `mcp-assert serve`: options in, one server on stdio, exit code out.
+//! `mcp-assert serve`: options in, one server on stdio or HTTP, exit code out.
+
+mod http;
 
 use std::io::Write;
 use std::time::Duration;
@@ -24,47 +26,81 @@ pub(super) fn serve(args: ServeArgs) -> u8 {
         return list(&args);
     }
     let exit_code = args.exit_code;
-    let built = options(&args).and_then(|options| {
-        let tap = layer::build(&taps(args), &options)?;
-        Ok((options, tap))
-    });
-    let (options, tap) = match built {
-        Ok(built) => built,
-        Err(problems) => return usage(&problems),
+    let ended = match &args.http {
+        None => over_stdio(args),
+        Some(_) => http::serve(args),
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
-        Ok(runtime) => runtime,
-        Err(error) => return cannot_run(&error),
-    };
-    let ended = runtime.block_on(async {
-        let streams = stdio::open()?;
-        let (ask, asked) = mpsc::channel(2);
-        let mut terminated = signal(SignalKind::terminate())?;
-        let mut interrupted = signal(SignalKind::interrupt())?;
-        let listen = async {
-            loop {
-                let why = tokio::select! {
-                    _ = terminated.recv() => Stop::Terminated,
-                    _ = interrupted.recv() => Stop::Interrupted,
-                };
-                // A server that has ended asks nobody any more.
-                let _ = ask.send(why).await;
-            }
-        };
-        tokio::select! {
-            ended = serve::serve(options, tap, streams, asked) => Ok(ended),
-            () = listen => Ok(Ended::Clean),
-        }
-    });
-    // A thread that is stuck in a read of a terminal must not hold up the end.
-    runtime.shutdown_background();
     match ended {
         Ok(Ended::Clean) => exit_code,
         Ok(Ended::Fault(fault)) => ending::perform(fault),
-        Err(error) => cannot_run(&error),
+        Err(NotServed::Usage(problems)) => usage(&problems),
+        Err(NotServed::CannotRun(error)) => cannot_run(&error),
+    }
+}
+
+/// Why nothing was served.
+enum NotServed {
+    /// These options cannot be followed.
+    Usage(Vec<String>),
+    /// The machine does not give what it takes.
+    CannotRun(std::io::Error),
+}
+
+impl From<std::io::Error> for NotServed {
+    fn from(error: std::io::Error) -> Self {
+        Self::CannotRun(error)
+    }
+}
+
+impl From<Vec<String>> for NotServed {
+    fn from(problems: Vec<String>) -> Self {
+        Self::Usage(problems)
+    }
+}
+
+fn over_stdio(args: ServeArgs) -> Result<Ended, NotServed> {
+    let options = options(&args)?;
+    let tap = layer::build(&taps(args), &options)?;
+    Ok(run(async {
+        let streams = stdio::open()?;
+        Box::pin(until_signalled(|asked| {
+            serve::serve(options, tap, streams, asked)
+        }))
+        .await
+    })?)
+}
+
+/// Runs a server on this thread.
+fn run(server: impl Future<Output = std::io::Result<Ended>>) -> std::io::Result<Ended> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(server);
+    // A thread that is stuck in a read of a terminal must not hold up the end.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Serves, and tells the server of the signals that end it.
+async fn until_signalled<S: Future<Output = Ended>>(
+    server: impl FnOnce(mpsc::Receiver<Stop>) -> S,
+) -> std::io::Result<Ended> {
+    let (ask, asked) = mpsc::channel(2);
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let listen = async {
+        loop {
+            let why = tokio::select! {
+                _ = terminated.recv() => Stop::Terminated,
+                _ = interrupted.recv() => Stop::Interrupted,
+            };
+            // A server that has ended asks nobody any more.
+            let _ = ask.send(why).await;
+        }
+    };
+    tokio::select! {
+        ended = server(asked) => Ok(ended),
+        () = listen => Ok(Ended::Clean),
     }
 }
 

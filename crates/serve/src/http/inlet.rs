@@ -1,0 +1,110 @@
+//! What a request says before rmcp reads it.
+//!
+//! The arguments of a tool call travel beside the request, as they were written: rmcp's types would lose numbers that no
+//! machine type holds, and their results could not be any JSON. Their place is taken by something that is no object, so
+//! that rmcp hands the call on as a request that it does not know, once it has checked headers and metadata.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+
+use crate::wire::{Written, has_odd_cursor, typed};
+
+/// What the server answers with.
+pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// What is handed to rmcp.
+pub(super) struct Posted {
+    pub(super) body: Bytes,
+    /// What was taken out of a tool call.
+    pub(super) written: Option<Written>,
+    pub(super) asks: Asks,
+}
+
+/// Whether an answer is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// It is a request.
+    ForAnAnswer,
+    /// It is none.
+    Nothing,
+}
+
+/// Reads a body that says it is JSON. What cannot be read is answered as JSON-RPC has it, where rmcp would only give a
+/// status; every other content type is left to rmcp, which refuses it.
+pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Answer>> {
+    let untouched = |body, asks| Posted {
+        body,
+        written: None,
+        asks,
+    };
+    if !says_json(headers) {
+        return Ok(untouched(body, Asks::Nothing));
+    }
+    let Ok(mut message) = serde_json::from_slice::<Value>(&body) else {
+        return Err(refused(
+            &Value::Null,
+            -32700,
+            "Parse error: the body is no JSON",
+        ));
+    };
+    if typed(&message).is_none() {
+        return Err(refused(&message, -32600, "Invalid request"));
+    }
+    if has_odd_cursor(&message) {
+        return Err(refused(&message, -32602, "the cursor has to be text"));
+    }
+    let is_request = message.get("method").is_some() && message.get("id").is_some();
+    if !is_request {
+        return Ok(untouched(body, Asks::Nothing));
+    }
+    if message.get("method").and_then(Value::as_str) != Some("tools/call") {
+        return Ok(untouched(body, Asks::ForAnAnswer));
+    }
+    let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) else {
+        return Ok(untouched(body, Asks::ForAnAnswer));
+    };
+    let arguments = params.insert("arguments".to_owned(), Value::Bool(false));
+    let meta = params.get("_meta").cloned();
+    Ok(Posted {
+        body: Bytes::from(message.to_string()),
+        written: Some(Written { arguments, meta }),
+        asks: Asks::ForAnAnswer,
+    })
+}
+
+/// An answer of plain text.
+pub(super) fn plain(status: StatusCode, text: &'static str) -> Answer {
+    answer(
+        status,
+        "text/plain; charset=utf-8",
+        Bytes::from_static(text.as_bytes()),
+    )
+}
+
+fn refused(message: &Value, code: i32, why: &str) -> Box<Answer> {
+    let id = message.get("id").filter(|id| id.is_string() || id.is_i64());
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}});
+    let body = Bytes::from(body.to_string());
+    Box::new(answer(StatusCode::BAD_REQUEST, "application/json", body))
+}
+
+fn answer(status: StatusCode, content: &'static str, body: Bytes) -> Answer {
+    let mut answer = Response::new(Full::new(body).boxed());
+    *answer.status_mut() = status;
+    let content = http::HeaderValue::from_static(content);
+    answer.headers_mut().insert(CONTENT_TYPE, content);
+    answer
+}
+
+fn says_json(headers: &HeaderMap) -> bool {
+    let content = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    content.is_some_and(|content| {
+        let kind = content.split(';').next().unwrap_or_default();
+        kind.trim().eq_ignore_ascii_case("application/json")
+    })
+}

@@ -1,0 +1,319 @@
+//! The server over streamable HTTP: both eras on one path, each session a handler of its own.
+//!
+//! rmcp speaks HTTP: sessions, streams, resuming, the checks of `Host`, `Origin` and the `Mcp-*` headers. Around it are a
+//! listener, what a request says before rmcp reads it, and an end that waits for nobody for long.
+
+mod activity;
+mod inlet;
+mod post;
+mod sessions;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use self::activity::{Activity, Going};
+use self::inlet::{Answer, Asks, plain};
+pub(crate) use self::post::Post;
+use self::post::SESSION;
+use self::sessions::Sessions;
+use super::layer::Books;
+use super::line::Line;
+use super::surface::Bench;
+use super::wire::Limits;
+use super::{CLOSE, Ended, ServeOptions, Stop};
+
+/// A body longer than this is refused, as a line is.
+const MAX_BODY: usize = 16 * 1024 * 1024;
+
+/// How long a listener rests that cannot take a connection: the process has as many files open as it may.
+const REST: Duration = Duration::from_millis(50);
+
+/// The names of this machine, for `Host` and `Origin`.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Everything that shapes the way of talking, as plain values.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// The path that is served.
+    pub path: String,
+    /// `Host` names that are answered besides those of this machine.
+    pub allow_hosts: Vec<String>,
+    /// Origins that are answered besides those of this machine.
+    pub allow_origins: Vec<String>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            path: "/mcp".to_owned(),
+            allow_hosts: Vec::new(),
+            allow_origins: Vec::new(),
+        }
+    }
+}
+
+/// What is wrong with an origin that is to be allowed, if anything is.
+pub fn check_origin(origin: &str) -> Result<(), String> {
+    let problem = || {
+        format!(
+            "`{origin}` is no origin; write `https://example.com`, `http://localhost:8080`, `http://localhost:*` or `null`"
+        )
+    };
+    if origin == "null" {
+        return Ok(());
+    }
+    let uri: http::Uri = origin
+        .strip_suffix(":*")
+        .unwrap_or(origin)
+        .parse()
+        .map_err(|_| problem())?;
+    let is_bare = uri.path_and_query().is_none_or(|rest| rest == "/") && !origin.ends_with('/');
+    let has_host = uri.authority().is_some_and(|authority| {
+        let port = authority.as_str().strip_prefix(authority.host());
+        port.is_some_and(|port| {
+            port.is_empty()
+                || port
+                    .strip_prefix(':')
+                    .is_some_and(|port| port.parse::<u16>().is_ok())
+        })
+    });
+    if uri.scheme().is_some() && has_host && is_bare {
+        Ok(())
+    } else {
+        Err(problem())
+    }
+}
+
+/// A place that is listened at. Clients may connect; they are answered once [`serve`] runs.
+#[derive(Debug)]
+pub struct Listening {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listening {
+    /// Listens at `address`, a name or number with a port; port 0 is any free one.
+    pub async fn bind(address: &str) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether only this machine can come.
+    pub fn is_loopback(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// The URL that clients use, with this path.
+    pub fn url(&self, path: &str) -> String {
+        let ip = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            ip @ (IpAddr::V4(_) | IpAddr::V6(_)) => ip,
+        };
+        format!("http://{}{path}", SocketAddr::new(ip, self.address.port()))
+    }
+}
+
+/// Serves everybody who comes until `asked` says so or a limit of its own is met.
+pub async fn serve(
+    options: ServeOptions,
+    http: HttpOptions,
+    books: Books,
+    listening: Listening,
+    mut asked: mpsc::Receiver<Stop>,
+) -> Ended {
+    let limits = Limits {
+        max_requests: options.max_requests,
+        idle_exit: options.idle_exit,
+    };
+    let exit_after = options.exit_after;
+    let stop = CancellationToken::new();
+    let (later, mut afterwards) = mpsc::unbounded_channel();
+    let activity = Activity::default();
+    let post = Post::new(books.clone(), options.clock.clone(), later);
+    if let Some(text) = &options.stderr {
+        post.stderr(&format!("{text}\n"));
+    }
+    let door = Arc::new(Door::new(options, http, post, (&activity, &stop)));
+    let ends = async {
+        tokio::select! {
+            () = asked_to(&mut asked) => {}
+            () = activity.over(limits) => {}
+            () = at_last(exit_after) => {}
+        }
+    };
+    let mut ends = std::pin::pin!(ends);
+    let mut tasks = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = &mut ends => break,
+            accepted = listening.listener.accept() => match accepted {
+                Ok((stream, _)) => drop(tasks.spawn(attend(stream, door.clone(), stop.clone()))),
+                Err(_) => tokio::time::sleep(REST).await,
+            },
+            Some(task) = afterwards.recv() => drop(tasks.spawn(task)),
+            // What came of it is on the wire.
+            Some(_) = tasks.join_next() => {}
+        }
+    }
+    drop(listening);
+    books.closes();
+    stop.cancel();
+    let rest = async { while tasks.join_next().await.is_some() {} };
+    // A client that does not read loses what it did not read.
+    let _ = tokio::time::timeout(CLOSE, rest).await;
+    tasks.shutdown().await;
+    books.end();
+    Ended::Clean
+}
+
+/// Waits for a word to end; one that nobody can say any more never comes.
+async fn asked_to(asked: &mut mpsc::Receiver<Stop>) {
+    if asked.recv().await.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn at_last(exit_after: Option<Duration>) {
+    match exit_after {
+        Some(after) => tokio::time::sleep(after).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Answers what comes on one connection, until it closes or the server ends.
+async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
+    // Small answers go out at once; where that cannot be set they only come later.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let door = door.clone();
+        async move { Ok::<_, Infallible>(door.answer(request).await) }
+    });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // A connection that broke has nobody to be told.
+        _ = connection.as_mut() => return,
+        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// What every request goes through.
+struct Door {
+    path: String,
+    rmcp: StreamableHttpService<Bench, Sessions>,
+    sessions: Arc<Sessions>,
+    activity: Activity,
+}
+
+impl Door {
+    fn new(
+        options: ServeOptions,
+        http: HttpOptions,
+        post: Post,
+        (activity, stop): (&Activity, &CancellationToken),
+    ) -> Self {
+        let sessions = Arc::new(Sessions::new(options.seed));
+        let bench = Bench::new(Arc::new(options), Line::Http(post));
+        let hosts = LOOPBACK.map(str::to_owned).into_iter();
+        let origins = LOOPBACK
+            .iter()
+            .flat_map(|name| ["http", "https"].map(|scheme| format!("{scheme}://{name}:*")));
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts.chain(http.allow_hosts))
+            .with_allowed_origins(origins.chain(http.allow_origins))
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(MAX_BODY)
+            .with_cancellation_token(stop.clone());
+        Self {
+            path: http.path,
+            rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
+            sessions,
+            activity: activity.clone(),
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if request.uri().path() != self.path {
+            return plain(
+                StatusCode::NOT_FOUND,
+                "Not Found: there is nothing at this path",
+            );
+        }
+        if *request.method() == Method::POST {
+            let going = self.activity.begins();
+            return held(self.post(request).await, going);
+        }
+        if *request.method() == Method::DELETE && self.is_of_no_session(&request).await {
+            return plain(StatusCode::NOT_FOUND, "Not Found: Session not found");
+        }
+        self.rmcp.handle(request).await
+    }
+
+    async fn post(&self, request: Request<Incoming>) -> Answer {
+        let (mut parts, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
+            return plain(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "Payload Too Large: the body is over 16 MiB, or ends before it is whole",
+            );
+        };
+        let posted = match inlet::posted(&parts.headers, body.to_bytes()) {
+            Ok(posted) => posted,
+            Err(refused) => return *refused,
+        };
+        if posted.asks == Asks::ForAnAnswer {
+            self.activity.requested();
+        }
+        if let Some(written) = posted.written {
+            parts.extensions.insert(written);
+        }
+        let body = Full::new(posted.body);
+        self.rmcp.handle(Request::from_parts(parts, body)).await
+    }
+
+    /// Whether a request names a session that there is not; rmcp ends one of those as gladly as any other.
+    async fn is_of_no_session(&self, request: &Request<Incoming>) -> bool {
+        let named = request.headers().get(SESSION);
+        let Some(id) = named.and_then(|id| id.to_str().ok()) else {
+            return false;
+        };
+        let id: SessionId = Arc::from(id);
+        matches!(self.sessions.has_session(&id).await, Ok(false))
+    }
+}
+
+/// The answer, which goes on until all of it is read.
+fn held(answer: Answer, going: Going) -> Answer {
+    answer.map(|body| {
+        body.map_frame(move |frame: http_body::Frame<Bytes>| {
+            let _ = &going;
+            frame
+        })
+        .boxed()
+    })
+}

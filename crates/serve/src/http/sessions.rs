@@ -1,0 +1,97 @@
+//! Sessions: rmcp's own, under ids that come from the seed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::Stream;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::WorkerTransport;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, LocalSessionWorker, create_local_session,
+};
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+
+use crate::draw::{Pcg, fnv1a};
+
+/// The sessions of one server.
+pub(super) struct Sessions {
+    local: LocalSessionManager,
+    ids: Mutex<Pcg>,
+}
+
+impl Sessions {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            local: LocalSessionManager::default(),
+            ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
+        }
+    }
+
+    fn next_id(&self) -> SessionId {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::from(format!("{:016x}{:016x}", ids.next_u64(), ids.next_u64()))
+    }
+}
+
+type Failed = LocalSessionManagerError;
+
+impl SessionManager for Sessions {
+    type Error = Failed;
+    type Transport = WorkerTransport<LocalSessionWorker>;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Failed> {
+        let id = self.next_id();
+        let config = self.local.session_config.clone();
+        let (handle, worker) = create_local_session(id.clone(), config);
+        self.local.sessions.write().await.insert(id.clone(), handle);
+        Ok((id, WorkerTransport::spawn(worker)))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Failed> {
+        self.local.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Failed> {
+        self.local.has_session(id).await
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Failed> {
+        self.local.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
+        self.local.create_stream(id, message).await
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Failed> {
+        self.local.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
+        self.local.create_standalone_stream(id).await
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
+        self.local.resume(id, last_event_id).await
+    }
+}

@@ -1,0 +1,117 @@
+//! What carries what a session says beside rmcp's answers. Handlers speak to it and do not know which way their client
+//! came: over a pipe, where every byte is ours, or over HTTP, where rmcp has the streams.
+
+use std::io;
+use std::time::Duration;
+
+use rmcp::model::{CustomNotification, RequestId, ServerNotification};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+
+use crate::http::Post;
+use crate::wire::{WaitsFor, Wire};
+
+/// The way to the client of one session, or of one call in it.
+#[derive(Clone)]
+pub(crate) enum Line {
+    /// A byte stream in each direction.
+    Pipe(Wire),
+    /// HTTP requests.
+    Http(Post),
+}
+
+impl Line {
+    /// The line of one call, which is in the journal from now on.
+    pub(crate) fn of_call(&self, params: &Value, context: &RequestContext<RoleServer>) -> Self {
+        match self {
+            Self::Pipe(wire) => Self::Pipe(wire.clone()),
+            Self::Http(post) => Self::Http(post.of_call(params, context)),
+        }
+    }
+
+    /// The call of this line has its answer. A wire sees that for itself.
+    pub(crate) fn answered(
+        &self,
+        context: &RequestContext<RoleServer>,
+        answer: &Result<Value, ErrorData>,
+    ) {
+        match self {
+            Self::Pipe(_) => {}
+            Self::Http(post) => post.answered(context, answer),
+        }
+    }
+
+    /// Writes text for a human.
+    pub(crate) fn stderr(&self, text: &str) {
+        match self {
+            Self::Pipe(wire) => wire.stderr(text),
+            Self::Http(post) => post.stderr(text),
+        }
+    }
+
+    /// The handler of `id` waits for `what`.
+    pub(crate) fn park(&self, id: &RequestId, what: WaitsFor) {
+        match self {
+            Self::Pipe(wire) => wire.park(id, what),
+            // Each request is read by itself: nobody waits for a handler.
+            Self::Http(_) => {}
+        }
+    }
+
+    /// The handler of `id` goes on.
+    pub(crate) fn resume(&self, id: &RequestId, after: WaitsFor) {
+        match self {
+            Self::Pipe(wire) => wire.resume(id, after),
+            Self::Http(_) => {}
+        }
+    }
+
+    /// Sends a notification through rmcp.
+    pub(crate) async fn notify(
+        &self,
+        peer: &Peer<RoleServer>,
+        method: &str,
+        params: Value,
+    ) -> io::Result<()> {
+        match self {
+            Self::Pipe(_) => {
+                let notification = CustomNotification::new(method, Some(params));
+                peer.send_notification(ServerNotification::CustomNotification(notification))
+                    .await
+                    .map_err(io::Error::other)
+            }
+            Self::Http(post) => post.notify(peer, method, Some(params)).await,
+        }
+    }
+
+    /// Sends one message as it is. HTTP carries notifications alone.
+    pub(crate) async fn send(&self, peer: &Peer<RoleServer>, message: &Value) -> io::Result<()> {
+        match self {
+            Self::Pipe(wire) => wire.send(message).await,
+            Self::Http(post) => match message.get("method").and_then(Value::as_str) {
+                Some(method) => {
+                    let params = message.get("params").cloned();
+                    post.notify(peer, method, params).await
+                }
+                None => Err(io::Error::other("no stream is left for it")),
+            },
+        }
+    }
+
+    /// Sends `messages` after the answer of `context`, with `pause` between two.
+    pub(crate) fn after_reply(
+        &self,
+        context: &RequestContext<RoleServer>,
+        messages: Vec<Value>,
+        pause: Duration,
+    ) -> io::Result<()> {
+        match self {
+            Self::Pipe(wire) => {
+                wire.after_reply(&context.id, messages, pause);
+                Ok(())
+            }
+            Self::Http(post) => post.after_reply(context, messages, pause),
+        }
+    }
+}

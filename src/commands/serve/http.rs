@@ -1,0 +1,81 @@
+//! `mcp-assert serve --http`: where it listens, and who is told.
+
+use std::path::Path;
+
+use super::{NotServed, options, run, say, taps, until_signalled};
+use crate::cli::serve::ServeArgs;
+use serve::http::{HttpOptions, Listening, check_origin};
+use serve::{Ended, layer};
+
+/// Serves over HTTP until a signal or a limit ends it.
+pub(super) fn serve(args: ServeArgs) -> Result<Ended, NotServed> {
+    let mut problems = Vec::new();
+    let server = options(&args).map_err(|found| problems.extend(found)).ok();
+    let http = http_options(&args, &mut problems);
+    let address = args.http.clone().unwrap_or_default();
+    if !has_port(&address) {
+        problems.push(format!(
+            "--http `{address}` is no address; write `127.0.0.1:8080`, or `127.0.0.1:0` for any free port"
+        ));
+    }
+    let (Some(server), true) = (server, problems.is_empty()) else {
+        return Err(NotServed::Usage(problems));
+    };
+    let (url_file, port_file) = (args.url_file.clone(), args.port_file.clone());
+    let books = layer::books(&taps(args), &server)?;
+    Ok(run(async {
+        let listening = Listening::bind(&address).await.map_err(|error| {
+            std::io::Error::new(
+                error.kind(),
+                format!("it cannot listen at `{address}`: {error}"),
+            )
+        })?;
+        let url = listening.url(&http.path);
+        if !listening.is_loopback() {
+            say(&format!(
+                "warning: `{address}` can be reached from other machines, and everybody who reaches it is answered\n"
+            ));
+        }
+        write(url_file.as_deref(), &url)?;
+        write(
+            port_file.as_deref(),
+            &listening.address().port().to_string(),
+        )?;
+        let ready = serde_json::json!({"ready": true, "url": url, "pid": std::process::id()});
+        Box::pin(until_signalled(|asked| {
+            // Whoever reads this may send a signal at once.
+            say(&format!("{ready}\n"));
+            serve::http::serve(server, http, books, listening, asked)
+        }))
+        .await
+    })?)
+}
+
+fn http_options(args: &ServeArgs, problems: &mut Vec<String>) -> HttpOptions {
+    if !args.path.starts_with('/') || args.path.contains(['?', '#', ' ']) {
+        problems.push(format!("--path `{}` is no path; write `/mcp`", args.path));
+    }
+    for origin in &args.allow_origin {
+        if let Err(problem) = check_origin(origin) {
+            problems.push(format!("--allow-origin {problem}"));
+        }
+    }
+    HttpOptions {
+        path: args.path.clone(),
+        allow_hosts: args.allow_host.clone(),
+        allow_origins: args.allow_origin.clone(),
+    }
+}
+
+fn has_port(address: &str) -> bool {
+    let port = address.rsplit_once(':').map(|(_, port)| port);
+    port.is_some_and(|port| port.parse::<u16>().is_ok())
+}
+
+fn write(to: Option<&Path>, text: &str) -> std::io::Result<()> {
+    let Some(path) = to else { return Ok(()) };
+    std::fs::write(path, format!("{text}\n")).map_err(|error| {
+        let path = path.display();
+        std::io::Error::new(error.kind(), format!("`{path}` cannot be written: {error}"))
+    })
+}
