@@ -42,6 +42,18 @@ pub(crate) struct ServeArgs {
     /// Answer requests of pages of this origin besides those of this machine; may be given several times
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
+    /// Open no sessions: each request stands for itself, whatever its revision
+    #[arg(long, requires = "http", conflicts_with = "session_ttl")]
+    pub(crate) stateless: bool,
+    /// Answer with JSON instead of a stream where nothing comes before the answer
+    #[arg(long, requires = "http")]
+    pub(crate) json_response: bool,
+    /// Give events no ids, so that no stream can be taken up again
+    #[arg(long, requires = "http")]
+    pub(crate) no_resume: bool,
+    /// End a session that nobody used for so long
+    #[arg(long, value_name = "DURATION", requires = "http")]
+    pub(crate) session_ttl: Option<String>,
     /// What is offered; --list names the profiles
     #[arg(long, value_name = "NAME", default_value = "conformance")]
     pub(crate) profile: String,

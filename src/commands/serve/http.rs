@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{NotServed, options, run, say, taps, until_signalled};
+use super::{NotServed, options, run, say, taps, time, until_signalled, usable};
 use crate::cli::serve::ServeArgs;
-use serve::http::{HttpOptions, Listening, check_origin};
+use serve::http::{Answers, HttpOptions, Listening, Resume, SessionMode, check_origin};
 use serve::{Ended, layer};
 
 /// Serves over HTTP until a signal or a limit ends it.
@@ -64,6 +64,22 @@ fn http_options(args: &ServeArgs, problems: &mut Vec<String>) -> HttpOptions {
         path: args.path.clone(),
         allow_hosts: args.allow_host.clone(),
         allow_origins: args.allow_origin.clone(),
+        sessions: if args.stateless {
+            SessionMode::None
+        } else {
+            SessionMode::Kept
+        },
+        answers: if args.json_response {
+            Answers::Json
+        } else {
+            Answers::Streams
+        },
+        resume: if args.no_resume {
+            Resume::Refused
+        } else {
+            Resume::Offered
+        },
+        session_ttl: usable(time("--session-ttl", args.session_ttl.as_deref()), problems),
     }
 }
 

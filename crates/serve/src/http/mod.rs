@@ -5,6 +5,7 @@
 
 mod activity;
 mod inlet;
+mod json;
 mod post;
 mod sessions;
 
@@ -45,6 +46,9 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 /// How long a listener rests that cannot take a connection: the process has as many files open as it may.
 const REST: Duration = Duration::from_millis(50);
 
+/// The header that names the last event that was read of a stream.
+const LAST_EVENT: &str = "last-event-id";
+
 /// The names of this machine, for `Host` and `Origin`.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -57,6 +61,44 @@ pub struct HttpOptions {
     pub allow_hosts: Vec<String>,
     /// Origins that are answered besides those of this machine.
     pub allow_origins: Vec<String>,
+    /// Whether a handshake opens a session.
+    pub sessions: SessionMode,
+    /// What an answer comes as.
+    pub answers: Answers,
+    /// Whether a stream that broke can be taken up again.
+    pub resume: Resume,
+    /// How long a session lives that nobody uses; as long as rmcp has it where there is nothing.
+    pub session_ttl: Option<Duration>,
+}
+
+/// Whether a handshake opens a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SessionMode {
+    /// It does.
+    #[default]
+    Kept,
+    /// Each request stands for itself, whatever its revision.
+    None,
+}
+
+/// What an answer comes as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Answers {
+    /// A stream of events.
+    #[default]
+    Streams,
+    /// JSON, unless something else has to be said before it.
+    Json,
+}
+
+/// Whether a stream that broke can be taken up again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Resume {
+    /// Events have ids, and the first one of a stream says when to come again.
+    #[default]
+    Offered,
+    /// Events have no ids, and what asks for one is a stream like any other.
+    Refused,
 }
 
 impl Default for HttpOptions {
@@ -65,6 +107,10 @@ impl Default for HttpOptions {
             path: "/mcp".to_owned(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
+            sessions: SessionMode::default(),
+            answers: Answers::default(),
+            resume: Resume::default(),
+            session_ttl: None,
         }
     }
 }
@@ -225,6 +271,7 @@ async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
 /// What every request goes through.
 struct Door {
     path: String,
+    modes: (SessionMode, Answers, Resume),
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
     activity: Activity,
@@ -237,13 +284,21 @@ impl Door {
         post: Post,
         (activity, stop): (&Activity, &CancellationToken),
     ) -> Self {
-        let sessions = Arc::new(Sessions::new(options.seed));
+        let sessions = Arc::new(Sessions::new(options.seed, http.session_ttl, http.resume));
         let bench = Bench::new(Arc::new(options), Line::Http(post));
         let hosts = LOOPBACK.map(str::to_owned).into_iter();
         let origins = LOOPBACK
             .iter()
             .flat_map(|name| ["http", "https"].map(|scheme| format!("{scheme}://{name}:*")));
-        let config = StreamableHttpServerConfig::default()
+        let defaults = StreamableHttpServerConfig::default();
+        let retry = match http.resume {
+            Resume::Offered => defaults.sse_retry,
+            Resume::Refused => None,
+        };
+        let config = defaults
+            .with_sse_retry(retry)
+            .with_legacy_session_mode(http.sessions == SessionMode::Kept)
+            .with_json_response(http.answers == Answers::Json)
             .with_allowed_hosts(hosts.chain(http.allow_hosts))
             .with_allowed_origins(origins.chain(http.allow_origins))
             .enforce_origin_validation()
@@ -251,22 +306,36 @@ impl Door {
             .with_cancellation_token(stop.clone());
         Self {
             path: http.path,
+            modes: (http.sessions, http.answers, http.resume),
             rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
             sessions,
             activity: activity.clone(),
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, mut request: Request<Incoming>) -> Answer {
         if request.uri().path() != self.path {
             return plain(
                 StatusCode::NOT_FOUND,
                 "Not Found: there is nothing at this path",
             );
         }
+        let (sessions, answers, resume) = self.modes;
+        if sessions == SessionMode::None {
+            // It would name nothing.
+            request.headers_mut().remove(SESSION);
+        }
+        if resume == Resume::Refused {
+            request.headers_mut().remove(LAST_EVENT);
+        }
         if *request.method() == Method::POST {
             let going = self.activity.begins();
-            return held(self.post(request).await, going);
+            let answer = self.post(request).await;
+            let answer = match answers {
+                Answers::Streams => answer,
+                Answers::Json => json::plain(answer).await,
+            };
+            return held(answer, going);
         }
         if *request.method() == Method::DELETE && self.is_of_no_session(&request).await {
             return plain(StatusCode::NOT_FOUND, "Not Found: Session not found");

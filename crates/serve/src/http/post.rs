@@ -214,8 +214,11 @@ fn caller(context: &RequestContext<RoleServer>) -> Caller {
     }
 }
 
-/// The session that a request belongs to.
+/// The session that a request belongs to. One that brings its own revision belongs to none.
 fn session(context: &RequestContext<RoleServer>) -> Option<String> {
+    if context.meta.protocol_version().is_some() {
+        return None;
+    }
     let parts = context.extensions.get::<http::request::Parts>()?;
     let session = parts.headers.get(SESSION)?.to_str().ok()?;
     Some(session.to_owned())

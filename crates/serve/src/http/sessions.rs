@@ -1,8 +1,9 @@
 //! Sessions: rmcp's own, under ids that come from the seed.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
@@ -12,19 +13,30 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 
+use super::Resume;
 use crate::draw::{Pcg, fnv1a};
 
 /// The sessions of one server.
 pub(super) struct Sessions {
     local: LocalSessionManager,
     ids: Mutex<Pcg>,
+    resume: Resume,
 }
 
 impl Sessions {
-    pub(super) fn new(seed: u64) -> Self {
+    /// Sessions whose ids come from `seed`, and that end when nobody used them for `ttl`.
+    pub(super) fn new(seed: u64, ttl: Option<Duration>, resume: Resume) -> Self {
+        let mut local = LocalSessionManager::default();
+        let config = &mut local.session_config;
+        config.keep_alive = ttl.or(config.keep_alive);
+        config.sse_retry = match resume {
+            Resume::Offered => config.sse_retry,
+            Resume::Refused => None,
+        };
         Self {
-            local: LocalSessionManager::default(),
+            local,
             ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
+            resume,
         }
     }
 
@@ -69,7 +81,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
-        self.local.create_stream(id, message).await
+        let events = self.local.create_stream(id, message).await?;
+        Ok(named(events, self.resume))
     }
 
     async fn accept_message(
@@ -84,7 +97,8 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
-        self.local.create_standalone_stream(id).await
+        let events = self.local.create_standalone_stream(id).await?;
+        Ok(named(events, self.resume))
     }
 
     async fn resume(
@@ -94,4 +108,17 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
         self.local.resume(id, last_event_id).await
     }
+}
+
+/// The events with their ids, where these lead anywhere.
+fn named(
+    events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+    resume: Resume,
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+    events.map(move |mut event| {
+        if resume == Resume::Refused {
+            event.event_id = None;
+        }
+        event
+    })
 }

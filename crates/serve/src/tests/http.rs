@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::quick;
-use crate::http::{HttpOptions, Listening, check_origin, serve};
+use crate::http::{Answers, HttpOptions, Listening, Resume, SessionMode, check_origin, serve};
 use crate::layer;
 use crate::tap::{JournalTo, TapOptions};
 use crate::{Ended, Offer, Profile, Selection, ServeOptions, Stop};
@@ -589,4 +589,158 @@ fn faults_of_a_pipe_are_refused_by_name() {
             "{problems:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn without_sessions_each_request_stands_for_itself() {
+    let http = HttpOptions {
+        sessions: SessionMode::None,
+        ..HttpOptions::default()
+    };
+    let site = Site::open(quick(), http).await;
+    let opened = site.post(&[], &initialize("2025-06-18")).await;
+    assert_eq!(opened.answer()["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(opened.header("mcp-session-id"), None);
+    let headers = [
+        ("mcp-protocol-version", "2025-06-18"),
+        ("mcp-session-id", "any"),
+    ];
+    let called = site
+        .post(&headers, &call("echo", &json!({"message": "hi"})))
+        .await;
+    assert_eq!(
+        called.answer()["result"]["structuredContent"]["message"],
+        "hi",
+        "{called:?}"
+    );
+    for method in ["GET", "DELETE"] {
+        let refused = site
+            .request(method, &[("accept", "text/event-stream")], "")
+            .await;
+        assert_eq!(refused.status, 405, "{method}");
+    }
+    let late = json!({"method": "x/y", "after_reply": true});
+    let refused = site.post(&headers, &call("emit", &late)).await.answer();
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    site.end().await;
+}
+
+#[tokio::test]
+async fn answers_are_json_unless_something_comes_before() {
+    for sessions in [SessionMode::Kept, SessionMode::None] {
+        let http = HttpOptions {
+            sessions,
+            answers: Answers::Json,
+            ..HttpOptions::default()
+        };
+        let site = Site::open(quick(), http).await;
+        let opened = site.post(&[], &initialize("2025-06-18")).await;
+        let json = Some("application/json");
+        assert_eq!(opened.header("content-type"), json, "{opened:?}");
+        let id = opened.header("mcp-session-id").unwrap_or("none").to_owned();
+        let headers = [("mcp-session-id", id.as_str())];
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(site.post(&headers, &ready).await.status, 202);
+        let called = site
+            .post(&headers, &call("echo", &json!({"message": "hi"})))
+            .await;
+        assert_eq!(called.header("content-type"), json);
+        assert_eq!(
+            called.answer()["result"]["structuredContent"]["message"],
+            "hi",
+            "{called:?}"
+        );
+        let mut asked = call("test_tool_with_progress", &json!({}));
+        asked["params"]["_meta"] = json!({"progressToken": 5});
+        let told = site.post(&headers, &asked).await;
+        assert_eq!(told.header("content-type"), Some("text/event-stream"));
+        assert_eq!(told.messages().len(), 4, "{told:?}");
+        let asked = modern("tools/call", json!({"name": "echo", "arguments": {}}));
+        let headers = [MODERN, ("mcp-method", "tools/call"), ("mcp-name", "echo")];
+        assert_eq!(
+            site.post(&headers, &asked).await.header("content-type"),
+            json
+        );
+        site.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_is_taken_up_again_where_that_is_offered() {
+    for resume in [Resume::Offered, Resume::Refused] {
+        let http = HttpOptions {
+            resume,
+            ..HttpOptions::default()
+        };
+        let site = Site::open(quick(), http).await;
+        let id = site.session("2025-11-25").await;
+        let of_session = [("mcp-session-id", id.as_str())];
+        let mut asked = call("test_tool_with_progress", &json!({}));
+        asked["params"]["_meta"] = json!({"progressToken": 5});
+        let told = site.post(&of_session, &asked).await;
+        let ids: Vec<&str> = told
+            .body
+            .lines()
+            .filter_map(|line| line.strip_prefix("id:"))
+            .map(str::trim)
+            .collect();
+        if resume == Resume::Refused {
+            assert!(ids.is_empty() && !told.body.contains("retry:"), "{told:?}");
+        } else {
+            assert_eq!(ids.len(), 5, "{told:?}");
+            assert!(told.body.contains("retry:"), "{told:?}");
+        }
+        site.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_goes_on_after_its_stream_broke_and_is_read_on_another() {
+    let site = Site::open(ServeOptions::default(), HttpOptions::default()).await;
+    let id = site.session("2025-11-25").await;
+    let headers = [ACCEPT, JSON, ("mcp-session-id", id.as_str())];
+    let asked = call("slow", &json!({"milliseconds": 200})).to_string();
+    let mut broken = BufReader::new(site.connect("POST", &headers, &asked).await).lines();
+    let event = loop {
+        let line = broken.next_line().await.unwrap().unwrap();
+        if let Some(event) = line.strip_prefix("id:") {
+            break event.trim().to_owned();
+        }
+    };
+    drop(broken);
+    let again = [
+        ("accept", "text/event-stream"),
+        ("mcp-session-id", id.as_str()),
+        ("last-event-id", event.as_str()),
+    ];
+    let mut stream = BufReader::new(site.connect("GET", &again, "").await).lines();
+    let wanted = async {
+        while let Some(line) = stream.next_line().await.unwrap() {
+            if line.contains("slept_ms") {
+                return;
+            }
+        }
+        panic!("the stream ended");
+    };
+    tokio::time::timeout(Duration::from_secs(10), wanted)
+        .await
+        .unwrap();
+    site.end().await;
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_uses_ends() {
+    let http = HttpOptions {
+        session_ttl: Some(Duration::from_millis(50)),
+        ..HttpOptions::default()
+    };
+    let site = Site::open(quick(), http).await;
+    let id = site.session("2025-06-18").await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(
+        site.post(&[("mcp-session-id", &id)], &list).await.status,
+        404
+    );
+    site.end().await;
 }
