@@ -17,6 +17,7 @@ Examples:
   mcp-assert serve --clock virtual --seed 7 --journal calls.jsonl
   mcp-assert serve --fault tools/call:echo@2=exit-mid-call:3
   mcp-assert serve --http 127.0.0.1:8080 --path /mcp
+  mcp-assert serve --http --auth key --api-key alice=example-key
   mcp-assert serve --list
 
 Over HTTP one line on stderr says where, once clients can connect:
@@ -54,6 +55,12 @@ pub(crate) struct ServeArgs {
     /// End a session that nobody used for so long
     #[arg(long, value_name = "DURATION", requires = "http")]
     pub(crate) session_ttl: Option<String>,
+    /// What a request has to show: nothing; a key of --api-key as `X-API-Key` or bearer token; one as bearer token alone
+    #[arg(long, value_name = "MODE", requires = "http", default_value = "none")]
+    pub(crate) auth: AuthMode,
+    /// A key and the name of its owner; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", requires = "http")]
+    pub(crate) api_key: Vec<String>,
     /// What is offered; --list names the profiles
     #[arg(long, value_name = "NAME", default_value = "conformance")]
     pub(crate) profile: String,
@@ -150,6 +157,17 @@ pub(crate) struct ServeArgs {
     /// Print the list as JSON
     #[arg(long, requires = "list")]
     pub(crate) json: bool,
+}
+
+/// What a request has to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuthMode {
+    /// Nothing.
+    None,
+    /// A key.
+    Key,
+    /// A bearer token.
+    Bearer,
 }
 
 /// Which revisions are spoken.

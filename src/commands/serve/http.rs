@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{NotServed, options, run, say, taps, time, until_signalled, usable};
-use crate::cli::serve::ServeArgs;
-use serve::http::{Answers, HttpOptions, Listening, Resume, SessionMode, check_origin};
+use crate::cli::serve::{AuthMode, ServeArgs};
+use serve::http::{Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, check_origin};
 use serve::{Ended, layer};
 
 /// Serves over HTTP until a signal or a limit ends it.
@@ -80,6 +80,30 @@ fn http_options(args: &ServeArgs, problems: &mut Vec<String>) -> HttpOptions {
             Resume::Offered
         },
         session_ttl: usable(time("--session-ttl", args.session_ttl.as_deref()), problems),
+        auth: auth(args, problems),
+    }
+}
+
+fn auth(args: &ServeArgs, problems: &mut Vec<String>) -> Auth {
+    let mut keys = Keys::default();
+    for key in &args.api_key {
+        if let Err(problem) = keys.add(key) {
+            problems.push(format!("--api-key cannot be used: {problem}"));
+        }
+    }
+    match (args.auth, args.api_key.is_empty()) {
+        (AuthMode::None, false) => {
+            problems.push("--api-key needs `--auth key` or `--auth bearer`".to_owned());
+        }
+        (AuthMode::Key | AuthMode::Bearer, true) => {
+            problems.push("--auth needs at least one `--api-key NAME=VALUE`".to_owned());
+        }
+        (AuthMode::None, true) | (AuthMode::Key | AuthMode::Bearer, false) => {}
+    }
+    match args.auth {
+        AuthMode::None => Auth::None,
+        AuthMode::Key => Auth::Key(keys),
+        AuthMode::Bearer => Auth::Bearer(keys),
     }
 }
 

@@ -45,18 +45,15 @@ pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Ans
     if !says_json(headers) {
         return Ok(untouched(body, Asks::Nothing));
     }
+    let refuse = |message: &Value, code, why| Err(Box::new(refused(message, code, why)));
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else {
-        return Err(refused(
-            &Value::Null,
-            -32700,
-            "Parse error: the body is no JSON",
-        ));
+        return refuse(&Value::Null, -32700, "Parse error: the body is no JSON");
     };
     if typed(&message).is_none() {
-        return Err(refused(&message, -32600, "Invalid request"));
+        return refuse(&message, -32600, "Invalid request");
     }
     if has_odd_cursor(&message) {
-        return Err(refused(&message, -32602, "the cursor has to be text"));
+        return refuse(&message, -32602, "the cursor has to be text");
     }
     let is_request = message.get("method").is_some() && message.get("id").is_some();
     if !is_request {
@@ -86,11 +83,11 @@ pub(super) fn plain(status: StatusCode, text: &'static str) -> Answer {
     )
 }
 
-fn refused(message: &Value, code: i32, why: &str) -> Box<Answer> {
+fn refused(message: &Value, code: i32, why: &str) -> Answer {
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64());
     let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": why}});
     let body = Bytes::from(body.to_string());
-    Box::new(answer(StatusCode::BAD_REQUEST, "application/json", body))
+    answer(StatusCode::BAD_REQUEST, "application/json", body)
 }
 
 fn answer(status: StatusCode, content: &'static str, body: Bytes) -> Answer {

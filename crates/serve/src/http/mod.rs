@@ -4,6 +4,7 @@
 //! listener, what a request says before rmcp reads it, and an end that waits for nobody for long.
 
 mod activity;
+mod auth;
 mod inlet;
 mod json;
 mod post;
@@ -30,6 +31,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::activity::{Activity, Going};
+pub use self::auth::{Auth, Keys};
 use self::inlet::{Answer, Asks, plain};
 pub(crate) use self::post::Post;
 use self::post::SESSION;
@@ -69,6 +71,8 @@ pub struct HttpOptions {
     pub resume: Resume,
     /// How long a session lives that nobody uses; as long as rmcp has it where there is nothing.
     pub session_ttl: Option<Duration>,
+    /// What a request has to show.
+    pub auth: Auth,
 }
 
 /// Whether a handshake opens a session.
@@ -111,6 +115,7 @@ impl Default for HttpOptions {
             answers: Answers::default(),
             resume: Resume::default(),
             session_ttl: None,
+            auth: Auth::default(),
         }
     }
 }
@@ -271,6 +276,7 @@ async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
 /// What every request goes through.
 struct Door {
     path: String,
+    auth: Auth,
     modes: (SessionMode, Answers, Resume),
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
@@ -306,6 +312,7 @@ impl Door {
             .with_cancellation_token(stop.clone());
         Self {
             path: http.path,
+            auth: http.auth,
             modes: (http.sessions, http.answers, http.resume),
             rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
             sessions,
@@ -319,6 +326,11 @@ impl Door {
                 StatusCode::NOT_FOUND,
                 "Not Found: there is nothing at this path",
             );
+        }
+        match self.auth.admit(request.headers()) {
+            Ok(Some(identity)) => drop(request.extensions_mut().insert(identity)),
+            Ok(None) => {}
+            Err(refused) => return *refused,
         }
         let (sessions, answers, resume) = self.modes;
         if sessions == SessionMode::None {

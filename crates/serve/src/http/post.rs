@@ -11,6 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::auth::Identity;
 use crate::Clock;
 use crate::faults::event::Sent;
 use crate::journal::{Caller, Journal, client};
@@ -201,10 +202,17 @@ impl Drop for Page {
 }
 
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
+    let parts = context.extensions.get::<http::request::Parts>();
+    let identity = parts.and_then(|parts| parts.extensions.get::<Identity>());
+    let identity = identity.map(|identity| identity.0.clone());
     let (Some(info), Some(session)) = (context.peer.peer_info(), session(context)) else {
-        return Caller::default();
+        return Caller {
+            identity,
+            ..Caller::default()
+        };
     };
     Caller {
+        identity,
         session: Some(session),
         protocol: Some(info.protocol_version.to_string()),
         client: client(

@@ -41,6 +41,8 @@ pub(crate) struct Header {
 pub(crate) struct Caller {
     /// The session, where there is one.
     pub session: Option<String>,
+    /// Whose key was shown.
+    pub identity: Option<String>,
     /// The revision of its handshake.
     pub protocol: Option<String>,
     /// Name, version and capabilities, as records show them.
@@ -89,6 +91,7 @@ pub(crate) struct Journal {
     /// Calls whose answers are not out yet.
     leaving: HashMap<Ticket, Leaving>,
     session: Option<String>,
+    identity: Option<String>,
     protocol: Option<String>,
     client: Value,
 }
@@ -108,6 +111,7 @@ impl Journal {
             cancelled: HashMap::new(),
             leaving: HashMap::new(),
             session: None,
+            identity: None,
             protocol: None,
             client: Value::Null,
         };
@@ -133,6 +137,7 @@ impl Journal {
             cancelled: HashMap::new(),
             leaving: HashMap::new(),
             session: caller.session,
+            identity: caller.identity,
             protocol: caller.protocol,
             client: caller.client,
         }
@@ -324,6 +329,7 @@ impl Journal {
             "rpc_id": id,
             "progress_token": token,
             "session": self.session,
+            "identity": self.identity,
             "transport": self.transport,
             "protocol": protocol,
             "era": era,

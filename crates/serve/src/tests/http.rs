@@ -1,5 +1,6 @@
 //! The server over HTTP, to a client that writes its requests by hand.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,7 +10,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::quick;
-use crate::http::{Answers, HttpOptions, Listening, Resume, SessionMode, check_origin, serve};
+use crate::http::{
+    Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, check_origin, serve,
+};
 use crate::layer;
 use crate::tap::{JournalTo, TapOptions};
 use crate::{Ended, Offer, Profile, Selection, ServeOptions, Stop};
@@ -107,13 +110,13 @@ impl Site {
     async fn connect(&self, method: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut head = format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
-            head.push_str(&format!("host: {}\r\n", self.address));
+            write!(head, "host: {}\r\n", self.address).unwrap();
         }
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
         let size = body.len();
-        head.push_str(&format!("content-length: {size}\r\n\r\n{body}"));
+        write!(head, "content-length: {size}\r\n\r\n{body}").unwrap();
         let mut stream = TcpStream::connect(&self.address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();
         stream
@@ -486,6 +489,14 @@ async fn a_profile_of_tools_alone_has_nothing_else() {
     site.end().await;
 }
 
+fn records(journal: &std::path::Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(journal).unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 #[tokio::test]
 async fn the_journal_names_the_session_of_each_call() {
     let folder = tempfile::tempdir().unwrap();
@@ -516,11 +527,7 @@ async fn the_journal_names_the_session_of_each_call() {
     }
     site.end().await;
     drop(open);
-    let text = std::fs::read_to_string(&file).unwrap();
-    let records: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let records = records(&file);
     let kinds: Vec<&str> = records
         .iter()
         .map(|record| record["kind"].as_str().unwrap())
@@ -530,7 +537,7 @@ async fn the_journal_names_the_session_of_each_call() {
         [
             "header", "call", "done", "call", "done", "call", "done", "end"
         ],
-        "{text}"
+        "{records:?}"
     );
     assert_eq!(records[0]["transports"], json!(["http"]));
     let first = &records[1];
@@ -743,4 +750,98 @@ async fn a_session_that_nobody_uses_ends() {
         404
     );
     site.end().await;
+}
+
+fn keys() -> Keys {
+    let mut keys = Keys::default();
+    keys.add("alice=first-key").unwrap();
+    keys.add("bob=second=key").unwrap();
+    keys
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_is_answered_whatever_the_method() {
+    let auths = [Auth::Key(keys()), Auth::Bearer(keys())];
+    for (auth, api_key) in auths.into_iter().zip([200, 401]) {
+        let http = HttpOptions {
+            auth: auth.clone(),
+            ..HttpOptions::default()
+        };
+        let site = Site::open(quick(), http).await;
+        for method in ["GET", "POST", "DELETE", "PUT", "OPTIONS"] {
+            let refused = site.request(method, &[ACCEPT, JSON], "{}").await;
+            assert_eq!(refused.status, 401, "{auth:?} {method}");
+            let challenge = refused.header("www-authenticate").unwrap();
+            assert!(challenge.contains("realm=\"mcp-assert\""), "{challenge}");
+            assert!(!challenge.contains("error"), "{challenge}");
+        }
+        let case =
+            async |header: (&str, &str)| site.post(&[header], &initialize("2025-06-18")).await;
+        for token in ["Bearer first-key", "bearer second=key"] {
+            assert_eq!(
+                case(("authorization", token)).await.status,
+                200,
+                "{auth:?} {token}"
+            );
+        }
+        assert_eq!(
+            case(("x-api-key", "first-key")).await.status,
+            api_key,
+            "{auth:?}"
+        );
+        for token in [
+            "Bearer first-ke",
+            "Bearer first-key2",
+            "Bearer ",
+            "Basic first-key",
+            "first-key",
+            "",
+        ] {
+            assert_eq!(
+                case(("authorization", token)).await.status,
+                401,
+                "{auth:?} {token}"
+            );
+        }
+        let unknown = case(("authorization", "Bearer other")).await;
+        let challenge = unknown.header("www-authenticate").unwrap();
+        let tells = matches!(auth, Auth::Bearer(_));
+        assert_eq!(
+            challenge.contains("error=\"invalid_token\""),
+            tells,
+            "{challenge}"
+        );
+        site.end().await;
+    }
+}
+
+#[tokio::test]
+async fn the_journal_names_the_owner_of_the_key_and_never_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("journal.jsonl");
+    let taps = TapOptions {
+        journal: Some(JournalTo::File(file.clone())),
+        ..TapOptions::default()
+    };
+    let http = HttpOptions {
+        auth: Auth::Key(keys()),
+        sessions: SessionMode::None,
+        ..HttpOptions::default()
+    };
+    let site = Site::noted(quick(), http, &taps).await;
+    site.post(&[("x-api-key", "second=key")], &call("echo", &json!({})))
+        .await;
+    site.end().await;
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"identity\":\"bob\""), "{text}");
+    assert!(!text.contains("second=key"), "{text}");
+}
+
+#[test]
+fn a_key_has_a_name_and_can_be_a_header() {
+    for wrong in ["", "key", "=key", "a=", "a=b c", "a=\u{e9}"] {
+        let problem = Keys::default().add(wrong).unwrap_err();
+        assert!(!problem.contains("b c"), "{problem}");
+    }
+    assert_eq!(format!("{:?}", keys()), "[\"alice\", \"bob\"]");
 }
