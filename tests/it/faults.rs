@@ -511,6 +511,10 @@ order; each has its own counter, which outlives the process with `--state FILE`.
     mcp-assert serve --fault init-hang
     mcp-assert serve --fault '*@every:5=delay:1s'
 
+Faults of the group HTTP need `--http`; all others need stdio.
+
+    mcp-assert serve --http --fault tools/call@2=status:503
+
 The last column says what a good tester reports for a call of `test_simple_text` that should succeed. *Finding*: the
 deviation is reported beside the outcome.
 ";

@@ -210,8 +210,15 @@ fn cases() -> Vec<Case> {
         phase: (*phase).to_owned(),
         group: group(fault.split(':').next().unwrap()),
     });
+    let on_stdio = |fault: &&Value| {
+        fault["transports"]
+            .as_array()
+            .unwrap()
+            .contains(&"stdio".into())
+    };
     faults
         .iter()
+        .filter(on_stdio)
         .map(|fault| Case {
             fault: text(fault, "id"),
             class: text(fault, "class"),

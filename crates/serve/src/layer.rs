@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
 use super::faults::engine::Engine;
-use super::faults::event::Event;
+use super::faults::event::{Event, Firing};
+use super::faults::exchange::{Exchanges, Shot};
 use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Caller, Header, Journal};
@@ -60,7 +61,7 @@ pub fn build(wanted: &TapOptions, server: &ServeOptions) -> Result<Box<dyn Tap>,
     }))
 }
 
-/// The journal that `wanted` describes, for a server over HTTP, or what is wrong with it and with the fault rules.
+/// The journal and the faults that `wanted` describes, for a server over HTTP, or what is wrong with them.
 pub fn books(wanted: &TapOptions, server: &ServeOptions) -> Result<Books, Vec<String>> {
     let mut problems = Vec::new();
     let rules = rules(wanted, Carrier::Http, &mut problems);
@@ -74,17 +75,20 @@ pub fn books(wanted: &TapOptions, server: &ServeOptions) -> Result<Books, Vec<St
                 .map_err(|problem| vec![problem])?,
         ),
     };
+    let faults = Exchanges::new(rules, server.seed, &server.state);
     Ok(Books {
         journal: journal.map(|journal| Arc::new(Mutex::new(journal))),
+        faults: Arc::new(Mutex::new(faults)),
         complained: Arc::default(),
         closing: Arc::default(),
     })
 }
 
-/// The journal of a server with many sessions, if one is kept. Clones share it.
+/// The journal of a server with many sessions, if one is kept, and its faults. Clones share them.
 #[derive(Clone, Default)]
 pub struct Books {
     journal: Option<Arc<Mutex<Journal>>>,
+    faults: Arc<Mutex<Exchanges>>,
     complained: Arc<AtomicBool>,
     /// Whether the server ends, so that what is cancelled was not cancelled by a client.
     closing: Arc<AtomicBool>,
@@ -96,6 +100,32 @@ impl Books {
         let journal = self.journal.as_ref()?;
         let journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
         Some(journal.beside(caller()))
+    }
+
+    /// The faults that `choose` finds among the rules.
+    pub(crate) fn fire(
+        &self,
+        choose: impl FnOnce(&mut Exchanges) -> (Vec<Shot>, Vec<String>),
+    ) -> Vec<Shot> {
+        let (shots, lost) = {
+            let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            choose(&mut faults)
+        };
+        for text in lost {
+            // Without stderr there is nobody left to tell.
+            let _ = PatientStderr.write_all(text.as_bytes());
+        }
+        shots
+    }
+
+    /// A fault happened.
+    pub(crate) fn fired(&self, firing: &Firing) {
+        if let Some(journal) = &self.journal {
+            let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = firing.fault.row().id;
+            let wrote = journal.fault(&firing.rule, id, firing.n, firing.id.as_ref());
+            self.note(wrote);
+        }
     }
 
     /// Takes note of how a write went. A broken journal is told of once; the server goes on.

@@ -18,6 +18,8 @@ pub enum Takes {
     ExitCode(u8),
     /// A JSON-RPC error code.
     RpcCode(i64),
+    /// A status of HTTP that ends an exchange, 200 to 599.
+    Status(u16),
     /// A length of time.
     Time(Duration),
     /// A number of bytes.
@@ -68,6 +70,7 @@ impl Takes {
             Self::Count { default, .. } | Self::Size(default) => Given::Number(signed(default)),
             Self::ExitCode(code) => Given::ExitCode(code),
             Self::RpcCode(code) => Given::Number(code),
+            Self::Status(code) => Given::Number(i64::from(code)),
             Self::Time(length) => Given::Time(length),
             Self::Text(text) => Given::Text(text.to_owned()),
             Self::Word(_) => Given::Word(Said::No),
@@ -85,6 +88,11 @@ impl Takes {
                 .map(|count| Given::Number(signed(count))),
             Self::ExitCode(_) => text.parse::<u8>().ok().map(Given::ExitCode),
             Self::RpcCode(_) => text.parse::<i64>().ok().map(Given::Number),
+            Self::Status(_) => text
+                .parse::<u16>()
+                .ok()
+                .filter(|code| (200..600).contains(code))
+                .map(|code| Given::Number(i64::from(code))),
             Self::Time(_) => read_time(text).map(Given::Time),
             Self::Size(_) => read_size(text).map(|size| Given::Number(signed(size))),
             Self::Text(_) => (!text.is_empty()).then(|| Given::Text(text.to_owned())),
@@ -100,6 +108,7 @@ impl Takes {
             Self::Count { default, .. } => format!(":N ({default})"),
             Self::ExitCode(code) => format!(":CODE ({code})"),
             Self::RpcCode(code) => format!(":CODE ({code})"),
+            Self::Status(code) => format!(":CODE ({code})"),
             Self::Time(length) => format!(":DURATION ({})", show_time(length)),
             Self::Size(size) => format!(":SIZE ({})", show_size(size)),
             Self::Text(text) => format!(":TEXT ({text})"),
@@ -113,6 +122,7 @@ impl Takes {
             Self::Count { limit, .. } => format!("a number from 1 to {limit}"),
             Self::ExitCode(_) => "an exit code from 0 to 255".to_owned(),
             Self::RpcCode(_) => "a whole number as the error code".to_owned(),
+            Self::Status(_) => "a status from 200 to 599".to_owned(),
             Self::Time(_) => "a duration up to 24h such as `300ms` or `2s`".to_owned(),
             Self::Size(_) => "a size up to 4GiB such as `512`, `64KiB` or `8MiB`".to_owned(),
             Self::Text(_) => "a text".to_owned(),

@@ -7,6 +7,7 @@ use super::argument::Takes;
 use super::effects::{
     Deaf, Effect, Hold, bytes, envelope, lifecycle, lists, notifications, process, results,
 };
+use super::exchange::{Distortion, Refusal};
 use super::place::Site;
 
 /// What a good tester reports.
@@ -72,6 +73,8 @@ pub enum Group {
     Results,
     /// Notifications during a call.
     Notifications,
+    /// Exchanges of HTTP.
+    Http,
 }
 
 impl Group {
@@ -85,6 +88,7 @@ impl Group {
             Self::Lists => "lists",
             Self::Results => "results",
             Self::Notifications => "notifications",
+            Self::Http => "HTTP",
         }
     }
 
@@ -92,6 +96,7 @@ impl Group {
     pub const fn carriers(self) -> &'static [Carrier] {
         match self {
             Self::Process => &[Carrier::Stdio],
+            Self::Http => &[Carrier::Http],
             Self::Bytes
             | Self::JsonRpc
             | Self::Lifecycle
@@ -171,7 +176,9 @@ pub struct Row {
 impl Row {
     const fn new(group: Group, class: Class, effect: Effect, does: &'static str) -> Self {
         let (site, default_place) = match group {
-            Group::Bytes | Group::Process | Group::JsonRpc => (Site::Answer, "tools/call"),
+            Group::Bytes | Group::Process | Group::JsonRpc | Group::Http => {
+                (Site::Answer, "tools/call")
+            }
             Group::Lifecycle => (Site::Handshake, "initialize"),
             Group::Lists => (Site::ToolList, "tools/list"),
             Group::Results | Group::Notifications => (Site::ToolCall, "tools/call"),
@@ -402,6 +409,41 @@ catalogue! {
         .takes(count(1_000, 100_000_000));
     LogBadLevel "log-bad-level": Notifications PassFinding Bend(notifications::bad_level) "a log message of level `loud`";
     LogBelowLevel "log-below-level": Notifications PassFinding Bend(notifications::below_level) "a log message under the level set";
+
+    Status "status": Http TransportError Distort(Distortion::Status) "a status and no body"
+        .takes(Takes::Status(503));
+    HtmlPage "html-200": Http TransportError Distort(Distortion::Page) "an HTML page with status 200";
+    WrongContentType "wrong-content-type": Http TransportError Distort(Distortion::PlainText) "the answer as `text/plain`";
+    EmptyBody "empty-200": Http TransportError Distort(Distortion::Empty) "JSON without a byte, with status 200";
+    BodyOn202 "body-on-202": Http PassFinding Distort(Distortion::Body) "a body on the 202 of a notification"
+        .at(Site::Notification, "notifications/initialized");
+    SseNoFinal "sse-no-final": Http TransportError Distort(Distortion::NoFinal) "a stream that ends without the answer";
+    SseCutMidEvent "sse-cut-mid-event": Http TransportError Distort(Distortion::Cut) "a stream that ends inside of the answer";
+    SseCrlf "sse-crlf": Http Pass Distort(Distortion::Crlf) "CR LF line ends in the stream";
+    SseMultilineData "sse-multiline-data": Http Pass Distort(Distortion::Multiline) "the answer over several `data:` lines";
+    SseCommentOnly "sse-comment-only": Http Timeout Distort(Distortion::Comments) "a stream of comments alone";
+    SseNeverFlush "sse-never-flush": Http Timeout Distort(Distortion::Silence) "the head of a stream, then nothing";
+    Drip "drip": Http Pass Distort(Distortion::Drip) "the answer at N bytes a second"
+        .takes(count(2_000, 1_000_000_000));
+    ContentLengthLie "content-length-lie": Http TransportError Distort(Distortion::TooLittle) "ten bytes more promised than sent";
+    ChunkNeverEnds "chunk-never-ends": Http Timeout Distort(Distortion::NoEnd) "all of the JSON, but no last chunk";
+    Reset "reset": Http TransportError Distort(Distortion::Reset) "the connection reset instead of the answer";
+    Redirect "redirect": Http PassFinding Refuse(Refusal::Redirect) "a redirect to the same server"
+        .takes(Takes::Status(307));
+    RedirectCrossOrigin "redirect-cross-origin": Http TransportError Refuse(Refusal::RedirectAway) "a redirect to another server"
+        .takes(Takes::Status(307));
+    Get405 "get-405": Http Pass Refuse(Refusal::NoGet) "405 for the stream of the session"
+        .at(Site::Start, "start");
+    Delete405 "delete-405": Http Pass Refuse(Refusal::NoDelete) "405 for the end of the session"
+        .at(Site::Start, "start");
+    SessionChanges "session-changes": Http PassFinding Distort(Distortion::OtherSession) "the id of another session on the answer";
+    SessionBadAscii "session-bad-ascii": Http PassFinding Distort(Distortion::BadSession) "a session id with a byte that it may not have";
+    SessionExpires "session-expires": Http TransportError Refuse(Refusal::Expired) "404 from the Nth request of a session on"
+        .takes(count(2, 1_000_000)).at(Site::Answer, "*");
+    TooManyRequests "429": Http TransportError Refuse(Refusal::TooMany) "429 with N seconds in `Retry-After`"
+        .takes(count(1, 86_400));
+    VersionHeaderReject "version-header-reject": Http TransportError Refuse(Refusal::NoRevision) "400 where `MCP-Protocol-Version` is sent"
+        .at(Site::Answer, "*");
 }
 
 impl Fault {
@@ -434,7 +476,7 @@ mod tests {
                 "{}",
                 row.id
             );
-            let rule = Rule::parse(row.id, Carrier::Stdio).unwrap();
+            let rule = Rule::parse(row.id, row.group.carriers()[0]).unwrap();
             assert_eq!(rule.fault, *fault);
             assert_eq!(rule.given, row.takes.default_value(), "{}", row.id);
             assert!(row.site.allows(rule.when), "{}", row.id);
@@ -450,7 +492,7 @@ mod tests {
                 continue;
             };
             let text = format!("{}:{}", row.id, default.trim_end_matches(')'));
-            let rule = Rule::parse(&text, Carrier::Stdio).unwrap();
+            let rule = Rule::parse(&text, row.group.carriers()[0]).unwrap();
             assert_eq!(rule.given, row.takes.default_value(), "{text}");
         }
     }

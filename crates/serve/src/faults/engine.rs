@@ -112,7 +112,12 @@ impl Engine {
                 Effect::Dress(dress) => dress(&mut self.stream),
                 Effect::Write(bytes) => emits.push(Emit::Bytes(bytes())),
                 // Their sites are elsewhere.
-                Effect::Bend(_) | Effect::Send(_) | Effect::Hold(_) | Effect::Deaf(_) => {}
+                Effect::Bend(_)
+                | Effect::Send(_)
+                | Effect::Hold(_)
+                | Effect::Deaf(_)
+                | Effect::Distort(_)
+                | Effect::Refuse(_) => {}
             }
             self.fired(shot, None);
         }
@@ -325,7 +330,11 @@ impl Engine {
             Effect::Dress(dress) => dress(&mut reply.style),
             Effect::Write(bytes) => reply.before(Emit::Bytes(bytes())),
             Effect::Send(send) => reply.ask_before(send(moment)),
-            Effect::Hold(_) | Effect::Start(_) | Effect::Deaf(_) => {}
+            Effect::Hold(_)
+            | Effect::Start(_)
+            | Effect::Deaf(_)
+            | Effect::Distort(_)
+            | Effect::Refuse(_) => {}
         }
         if rule.fault == Fault::CapLieMissing {
             self.prompts_refused = true;

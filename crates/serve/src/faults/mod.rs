@@ -9,6 +9,7 @@ pub mod catalogue;
 mod effects;
 pub mod engine;
 pub mod event;
+pub(crate) mod exchange;
 pub mod file;
 pub mod orphan;
 pub mod place;

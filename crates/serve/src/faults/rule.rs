@@ -93,11 +93,12 @@ impl Rule {
         if !row.group.carriers().contains(&carrier) {
             return Err(RuleError::new(
                 format!("{} cannot carry `{}`", carrier.name(), row.id),
-                match carrier {
-                    Carrier::Stdio | Carrier::Duplex => {
+                match (carrier, row.group.carriers()) {
+                    (_, [Carrier::Http]) => "it needs a server over HTTP".to_owned(),
+                    (Carrier::Http, _) => "it needs a server on stdio".to_owned(),
+                    (Carrier::Stdio | Carrier::Duplex, _) => {
                         "it needs a server that is a process of its own".to_owned()
                     }
-                    Carrier::Http => "it needs a server on stdio".to_owned(),
                 },
             ));
         }

@@ -562,7 +562,8 @@ fn all_rules_that_match_fire_in_order_and_are_told() {
 #[test]
 fn every_fault_changes_what_goes_out() {
     let mut same = BTreeSet::new();
-    for fault in Fault::ALL {
+    let on_pipes = |fault: &&Fault| fault.row().group.carriers().contains(&Carrier::Stdio);
+    for fault in Fault::ALL.iter().filter(on_pipes) {
         let id = fault.row().id;
         let plain = walk(&[]);
         if walk(&[id]) == plain {

@@ -12,6 +12,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 
+use crate::faults::exchange::About;
 use crate::wire::{Written, has_odd_cursor, typed};
 
 /// What the server answers with.
@@ -23,6 +24,21 @@ pub(super) struct Posted {
     /// What was taken out of a tool call.
     pub(super) written: Option<Written>,
     pub(super) asks: Asks,
+    /// What fault rules are compared with.
+    pub(super) method: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) id: Option<Value>,
+}
+
+impl Posted {
+    /// What is known of the message.
+    pub(super) fn about(&self) -> About<'_> {
+        About {
+            method: self.method.as_deref(),
+            target: self.target.as_deref(),
+            id: self.id.as_ref(),
+        }
+    }
 }
 
 /// Whether an answer is due.
@@ -37,16 +53,19 @@ pub(super) enum Asks {
 /// Reads a body that says it is JSON. What cannot be read is answered as JSON-RPC has it, where rmcp would only give a
 /// status; every other content type is left to rmcp, which refuses it.
 pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Answer>> {
-    let untouched = |body, asks| Posted {
+    let mut posted = Posted {
         body,
         written: None,
-        asks,
+        asks: Asks::Nothing,
+        method: None,
+        target: None,
+        id: None,
     };
     if !says_json(headers) {
-        return Ok(untouched(body, Asks::Nothing));
+        return Ok(posted);
     }
     let refuse = |message: &Value, code, why| Err(Box::new(refused(message, code, why)));
-    let Ok(mut message) = serde_json::from_slice::<Value>(&body) else {
+    let Ok(mut message) = serde_json::from_slice::<Value>(&posted.body) else {
         return refuse(&Value::Null, -32700, "Parse error: the body is no JSON");
     };
     if typed(&message).is_none() {
@@ -55,23 +74,28 @@ pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Ans
     if has_odd_cursor(&message) {
         return refuse(&message, -32602, "the cursor has to be text");
     }
-    let is_request = message.get("method").is_some() && message.get("id").is_some();
-    if !is_request {
-        return Ok(untouched(body, Asks::Nothing));
-    }
-    if message.get("method").and_then(Value::as_str) != Some("tools/call") {
-        return Ok(untouched(body, Asks::ForAnAnswer));
-    }
-    let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) else {
-        return Ok(untouched(body, Asks::ForAnAnswer));
+    let text = |at: &str| {
+        message
+            .pointer(at)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
     };
-    let arguments = params.insert("arguments".to_owned(), Value::Bool(false));
-    let meta = params.get("_meta").cloned();
-    Ok(Posted {
-        body: Bytes::from(message.to_string()),
-        written: Some(Written { arguments, meta }),
-        asks: Asks::ForAnAnswer,
-    })
+    posted.method = text("/method");
+    posted.target = text("/params/name").or_else(|| text("/params/uri"));
+    if posted.method.is_none() || message.get("id").is_none() {
+        return Ok(posted);
+    }
+    posted.asks = Asks::ForAnAnswer;
+    posted.id = message.get("id").cloned();
+    if posted.method.as_deref() == Some("tools/call")
+        && let Some(params) = message.get_mut("params").and_then(Value::as_object_mut)
+    {
+        let arguments = params.insert("arguments".to_owned(), Value::Bool(false));
+        let meta = params.get("_meta").cloned();
+        posted.body = Bytes::from(message.to_string());
+        posted.written = Some(Written { arguments, meta });
+    }
+    Ok(posted)
 }
 
 /// An answer of plain text.

@@ -5,19 +5,19 @@
 
 mod activity;
 mod auth;
+mod bend;
 mod inlet;
 mod json;
 mod post;
 mod sessions;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -32,10 +32,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::activity::{Activity, Going};
 pub use self::auth::{Auth, Keys};
+use self::bend::{Asked, Bent};
 use self::inlet::{Answer, Asks, plain};
 pub(crate) use self::post::Post;
 use self::post::SESSION;
 use self::sessions::Sessions;
+use super::faults::exchange::{Exchange, Refusal, Shot};
 use super::layer::Books;
 use super::line::Line;
 use super::surface::Bench;
@@ -208,7 +210,7 @@ pub async fn serve(
     if let Some(text) = &options.stderr {
         post.stderr(&format!("{text}\n"));
     }
-    let door = Arc::new(Door::new(options, http, post, (&activity, &stop)));
+    let door = Arc::new(Door::new(options, http, post, (&books, &activity, &stop)));
     let ends = async {
         tokio::select! {
             () = asked_to(&mut asked) => {}
@@ -261,16 +263,34 @@ async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let door = door.clone();
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
+        async move {
+            match door.answer(request).await {
+                Bent::Answer(answer) => Ok(answer),
+                Bent::Reset => Err(io::Error::from(io::ErrorKind::ConnectionReset)),
+            }
+        }
     });
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // A connection that broke has nobody to be told.
-        _ = connection.as_mut() => return,
-        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+    let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        () = stop.cancelled() => {
+            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            (&mut connection).await
+        }
+    };
+    // A connection that broke otherwise has nobody to be told.
+    if ended.is_err_and(|error| is_reset(&error)) {
+        let stream = connection.into_parts().io.into_inner();
+        // Where it cannot be set, the connection is closed instead.
+        let _ = stream.set_zero_linger();
     }
-    let _ = connection.await;
+}
+
+/// Whether a connection ended because a fault resets it.
+fn is_reset(error: &hyper::Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    error.is_user() && cause.is_some_and(|cause| cause.kind() == io::ErrorKind::ConnectionReset)
 }
 
 /// What every request goes through.
@@ -281,6 +301,8 @@ struct Door {
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
     activity: Activity,
+    books: Books,
+    stop: CancellationToken,
 }
 
 impl Door {
@@ -288,7 +310,7 @@ impl Door {
         options: ServeOptions,
         http: HttpOptions,
         post: Post,
-        (activity, stop): (&Activity, &CancellationToken),
+        (books, activity, stop): (&Books, &Activity, &CancellationToken),
     ) -> Self {
         let sessions = Arc::new(Sessions::new(options.seed, http.session_ttl, http.resume));
         let bench = Bench::new(Arc::new(options), Line::Http(post));
@@ -317,22 +339,22 @@ impl Door {
             rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
             sessions,
             activity: activity.clone(),
+            books: books.clone(),
+            stop: stop.clone(),
         }
     }
 
-    async fn answer(&self, mut request: Request<Incoming>) -> Answer {
+    async fn answer(&self, mut request: Request<Incoming>) -> Bent {
         if request.uri().path() != self.path {
-            return plain(
-                StatusCode::NOT_FOUND,
-                "Not Found: there is nothing at this path",
-            );
+            let text = "Not Found: there is nothing at this path";
+            return Bent::Answer(plain(StatusCode::NOT_FOUND, text));
         }
         match self.auth.admit(request.headers()) {
             Ok(Some(identity)) => drop(request.extensions_mut().insert(identity)),
             Ok(None) => {}
-            Err(refused) => return *refused,
+            Err(refused) => return Bent::Answer(*refused),
         }
-        let (sessions, answers, resume) = self.modes;
+        let (sessions, _, resume) = self.modes;
         if sessions == SessionMode::None {
             // It would name nothing.
             request.headers_mut().remove(SESSION);
@@ -342,39 +364,85 @@ impl Door {
         }
         if *request.method() == Method::POST {
             let going = self.activity.begins();
-            let answer = self.post(request).await;
-            let answer = match answers {
-                Answers::Streams => answer,
-                Answers::Json => json::plain(answer).await,
+            return match self.post(request).await {
+                Bent::Answer(answer) => Bent::Answer(held(answer, going)),
+                Bent::Reset => Bent::Reset,
             };
-            return held(answer, going);
         }
-        if *request.method() == Method::DELETE && self.is_of_no_session(&request).await {
+        Bent::Answer(self.without_message(request).await)
+    }
+
+    /// Opens the stream of a session, or ends one.
+    async fn without_message(&self, request: Request<Incoming>) -> Answer {
+        let is_delete = *request.method() == Method::DELETE;
+        let shots = match *request.method() {
+            Method::GET => self.books.fire(|rules| rules.fire_on(Refusal::NoGet)),
+            Method::DELETE => self.books.fire(|rules| rules.fire_on(Refusal::NoDelete)),
+            _ => Vec::new(),
+        };
+        if let Some(refused) = self.refused(&shots, request.headers(), request.uri().query()) {
+            return refused;
+        }
+        if is_delete && self.is_of_no_session(&request).await {
             return plain(StatusCode::NOT_FOUND, "Not Found: Session not found");
         }
         self.rmcp.handle(request).await
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Answer {
+    async fn post(&self, request: Request<Incoming>) -> Bent {
         let (mut parts, body) = request.into_parts();
         let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
-            return plain(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "Payload Too Large: the body is over 16 MiB, or ends before it is whole",
-            );
+            let text = "Payload Too Large: the body is over 16 MiB, or ends before it is whole";
+            return Bent::Answer(plain(StatusCode::PAYLOAD_TOO_LARGE, text));
         };
         let posted = match inlet::posted(&parts.headers, body.to_bytes()) {
             Ok(posted) => posted,
-            Err(refused) => return *refused,
+            Err(refused) => return Bent::Answer(*refused),
         };
         if posted.asks == Asks::ForAnAnswer {
             self.activity.requested();
         }
+        let shots = self.books.fire(|rules| rules.fire(posted.about()));
+        if let Some(refused) = self.refused(&shots, &parts.headers, parts.uri.query()) {
+            return Bent::Answer(refused);
+        }
         if let Some(written) = posted.written {
             parts.extensions.insert(written);
         }
-        let body = Full::new(posted.body);
-        self.rmcp.handle(Request::from_parts(parts, body)).await
+        let request = Request::from_parts(parts, Full::new(posted.body));
+        let mut answer = self.rmcp.handle(request).await;
+        let (_, answers, _) = self.modes;
+        if answers == Answers::Json {
+            answer = json::plain(answer).await;
+        }
+        for shot in &shots {
+            let Exchange::Distorted(how) = shot.exchange else {
+                continue;
+            };
+            self.books.fired(&shot.firing);
+            match bend::bent(answer, (shot, how), &self.stop).await {
+                Bent::Answer(other) => answer = other,
+                Bent::Reset => return Bent::Reset,
+            }
+        }
+        Bent::Answer(answer)
+    }
+
+    /// How the first fault that refuses a request does so.
+    fn refused(&self, shots: &[Shot], headers: &HeaderMap, query: Option<&str>) -> Option<Answer> {
+        let asked = Asked {
+            headers,
+            path: &self.path,
+            query,
+        };
+        shots.iter().find_map(|shot| {
+            let Exchange::Refused(how) = shot.exchange else {
+                return None;
+            };
+            let refused = bend::refused(shot, how, asked)?;
+            self.books.fired(&shot.firing);
+            Some(refused)
+        })
     }
 
     /// Whether a request names a session that there is not; rmcp ends one of those as gladly as any other.

@@ -17,22 +17,22 @@ use crate::layer;
 use crate::tap::{JournalTo, TapOptions};
 use crate::{Ended, Offer, Profile, Selection, ServeOptions, Stop};
 
-const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
-const JSON: (&str, &str) = ("content-type", "application/json");
+pub(super) const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
+pub(super) const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// A server that listens.
-struct Site {
-    address: String,
+pub(super) struct Site {
+    pub(super) address: String,
     stop: mpsc::Sender<Stop>,
     server: JoinHandle<Ended>,
 }
 
 /// What came back.
 #[derive(Debug)]
-struct Reply {
-    status: u16,
+pub(super) struct Reply {
+    pub(super) status: u16,
     head: String,
-    body: String,
+    pub(super) body: String,
 }
 
 impl Reply {
@@ -53,7 +53,7 @@ impl Reply {
         }
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (key, value) = line.split_once(": ")?;
             key.eq_ignore_ascii_case(name).then_some(value)
@@ -75,7 +75,7 @@ impl Reply {
     }
 
     /// The last message.
-    fn answer(&self) -> Value {
+    pub(super) fn answer(&self) -> Value {
         self.messages().pop().unwrap_or_else(|| panic!("{self:?}"))
     }
 }
@@ -95,7 +95,7 @@ impl Site {
         Self::noted(options, http, &TapOptions::default()).await
     }
 
-    async fn noted(options: ServeOptions, http: HttpOptions, taps: &TapOptions) -> Self {
+    pub(super) async fn noted(options: ServeOptions, http: HttpOptions, taps: &TapOptions) -> Self {
         let books = layer::books(taps, &options).unwrap();
         let listening = Listening::bind("127.0.0.1:0").await.unwrap();
         let address = listening.address().to_string();
@@ -107,7 +107,12 @@ impl Site {
         }
     }
 
-    async fn connect(&self, method: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    pub(super) async fn connect(
+        &self,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> TcpStream {
         let mut head = format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
             write!(head, "host: {}\r\n", self.address).unwrap();
@@ -122,7 +127,12 @@ impl Site {
         stream
     }
 
-    async fn request(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
         let mut stream = self.connect(method, headers, body).await;
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
@@ -133,14 +143,14 @@ impl Site {
         Reply::read(&bytes)
     }
 
-    async fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
+    pub(super) async fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
         let mut all = vec![ACCEPT, JSON];
         all.extend(headers);
         self.request("POST", &all, &message.to_string()).await
     }
 
     /// The id of a new session, after its handshake.
-    async fn session(&self, revision: &str) -> String {
+    pub(super) async fn session(&self, revision: &str) -> String {
         let opened = self.post(&[], &initialize(revision)).await;
         assert_eq!(opened.status, 200, "{opened:?}");
         assert_eq!(opened.answer()["result"]["protocolVersion"], revision);
@@ -153,13 +163,13 @@ impl Site {
         id
     }
 
-    async fn end(self) -> Ended {
+    pub(super) async fn end(self) -> Ended {
         self.stop.send(Stop::Terminated).await.unwrap();
         self.server.await.unwrap()
     }
 }
 
-fn initialize(revision: &str) -> Value {
+pub(super) fn initialize(revision: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": revision,
         "capabilities": {"sampling": {}, "elicitation": {}, "roots": {}},
@@ -167,7 +177,7 @@ fn initialize(revision: &str) -> Value {
     }})
 }
 
-fn call(tool: &str, arguments: &Value) -> Value {
+pub(super) fn call(tool: &str, arguments: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": tool, "arguments": arguments,
     }})
@@ -489,7 +499,7 @@ async fn a_profile_of_tools_alone_has_nothing_else() {
     site.end().await;
 }
 
-fn records(journal: &std::path::Path) -> Vec<Value> {
+pub(super) fn records(journal: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(journal).unwrap();
     let lines = text.lines();
     lines

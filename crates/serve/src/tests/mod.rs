@@ -3,6 +3,7 @@
 mod handshake;
 mod hostile;
 mod http;
+mod http_faults;
 mod lists;
 mod repeatable;
 mod safety;

@@ -12,6 +12,7 @@ pub(super) mod results;
 use serde_json::Value;
 
 use super::argument::Given;
+use super::exchange::{Distortion, Refusal};
 use super::reply::Reply;
 use super::style::Style;
 use crate::tap::Emit;
@@ -48,6 +49,10 @@ pub(super) enum Effect {
     Hold(Hold),
     /// It does not hear that it should end.
     Deaf(Deaf),
+    /// It distorts an answer over HTTP.
+    Distort(Distortion),
+    /// It refuses a request over HTTP.
+    Refuse(Refusal),
 }
 
 /// Until when an answer is held back.

@@ -1,0 +1,187 @@
+//! Faults of HTTP: which of them fire on an exchange. How they are made is the business of `http`.
+
+use serde_json::Value;
+
+use super::argument::Given;
+use super::armed::Armed;
+use super::effects::Effect;
+use super::event::Firing;
+use super::place::When;
+use super::rule::Rule;
+use crate::State;
+
+/// How an answer is distorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distortion {
+    /// Another status and no body.
+    Status,
+    /// A page instead of the answer.
+    Page,
+    /// The answer as plain text.
+    PlainText,
+    /// Nothing as JSON.
+    Empty,
+    /// A body where none is due.
+    Body,
+    /// The stream without the answer.
+    NoFinal,
+    /// The stream until half of the answer.
+    Cut,
+    /// CR LF line ends.
+    Crlf,
+    /// The message on several lines.
+    Multiline,
+    /// Comments and nothing else.
+    Comments,
+    /// Headers and nothing else.
+    Silence,
+    /// The answer, slowly.
+    Drip,
+    /// Fewer bytes than promised.
+    TooLittle,
+    /// No last chunk.
+    NoEnd,
+    /// The connection is reset.
+    Reset,
+    /// The id of another session.
+    OtherSession,
+    /// An id that no session may have.
+    BadSession,
+}
+
+/// How a request is refused before it is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A redirect on this server.
+    Redirect,
+    /// A redirect to another one.
+    RedirectAway,
+    /// No stream of the session.
+    NoGet,
+    /// No end of the session.
+    NoDelete,
+    /// The session is unknown from a request on.
+    Expired,
+    /// Too many requests.
+    TooMany,
+    /// The revision's header is refused.
+    NoRevision,
+}
+
+/// What becomes of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exchange {
+    /// Its request is refused.
+    Refused(Refusal),
+    /// Its answer is distorted.
+    Distorted(Distortion),
+}
+
+impl Exchange {
+    /// What an effect does to an exchange; nothing where it is none of HTTP.
+    fn of(effect: Effect) -> Option<Self> {
+        match effect {
+            Effect::Refuse(refusal) => Some(Self::Refused(refusal)),
+            Effect::Distort(distortion) => Some(Self::Distorted(distortion)),
+            Effect::Bend(_)
+            | Effect::Dress(_)
+            | Effect::Write(_)
+            | Effect::Send(_)
+            | Effect::Start(_)
+            | Effect::Hold(_)
+            | Effect::Deaf(_) => None,
+        }
+    }
+}
+
+/// A fault that fires.
+#[derive(Debug, Clone)]
+pub(crate) struct Shot {
+    pub(crate) exchange: Exchange,
+    pub(crate) given: Given,
+    /// Which occurrence of its place it is.
+    pub(crate) n: u64,
+    pub(crate) firing: Firing,
+}
+
+/// What is known of the message of an exchange.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct About<'a> {
+    pub(crate) method: Option<&'a str>,
+    pub(crate) target: Option<&'a str>,
+    /// The id; nothing for a notification.
+    pub(crate) id: Option<&'a Value>,
+}
+
+/// The rules of a server over HTTP, with their counters.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges(Vec<Armed>);
+
+impl Exchanges {
+    pub(crate) fn new(rules: Vec<Rule>, seed: u64, state: &State) -> Self {
+        let arm = |(index, rule)| Armed::new(rule, index, seed, state.clone());
+        Self(rules.into_iter().enumerate().map(arm).collect())
+    }
+
+    /// The faults that fire on a message, in the order of their rules. Counts that are lost are told as text.
+    pub(crate) fn fire(&mut self, about: About<'_>) -> (Vec<Shot>, Vec<String>) {
+        let at = |when, _: Exchange| match when {
+            When::AnyRequest => about.id.is_some(),
+            When::Message(method) => about.method == Some(method.name),
+            When::Start | When::Stop => false,
+        };
+        self.count(at, about)
+    }
+
+    /// The faults that fire on a request without a message.
+    pub(crate) fn fire_on(&mut self, wanted: Refusal) -> (Vec<Shot>, Vec<String>) {
+        let about = About {
+            method: None,
+            target: None,
+            id: None,
+        };
+        self.count(
+            |when, exchange| when == When::Start && exchange == Exchange::Refused(wanted),
+            about,
+        )
+    }
+
+    fn count(
+        &mut self,
+        at: impl Fn(When, Exchange) -> bool,
+        about: About<'_>,
+    ) -> (Vec<Shot>, Vec<String>) {
+        let mut shots = Vec::new();
+        let mut lost = Vec::new();
+        for armed in &mut self.0 {
+            // A server over HTTP is given no others.
+            let Some(exchange) = Exchange::of(armed.rule.fault.row().effect) else {
+                continue;
+            };
+            if !at(armed.rule.when, exchange) || !armed.rule.is_about(about.target) {
+                continue;
+            }
+            match armed.count(None) {
+                Ok(Some(n)) => shots.push(Shot {
+                    exchange,
+                    given: armed.rule.given.clone(),
+                    n,
+                    firing: Firing {
+                        rule: armed.rule.text.clone(),
+                        fault: armed.rule.fault,
+                        n,
+                        id: about.id.cloned(),
+                    },
+                }),
+                Ok(None) => {}
+                Err(error) => {
+                    lost.push(format!(
+                        "the count of `{}` is lost: {error}\n",
+                        armed.rule.text
+                    ));
+                }
+            }
+        }
+        (shots, lost)
+    }
+}
