@@ -11,13 +11,18 @@ mod json;
 mod post;
 mod sessions;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -274,7 +279,7 @@ async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
     let ended = tokio::select! {
         ended = &mut connection => ended,
         () = stop.cancelled() => {
-            std::pin::Pin::new(&mut connection).graceful_shutdown();
+            Pin::new(&mut connection).graceful_shutdown();
             (&mut connection).await
         }
     };
@@ -459,10 +464,36 @@ impl Door {
 /// The answer, which goes on until all of it is read.
 fn held(answer: Answer, going: Going) -> Answer {
     answer.map(|body| {
-        body.map_frame(move |frame: http_body::Frame<Bytes>| {
-            let _ = &going;
-            frame
-        })
-        .boxed()
+        let held = Held {
+            body,
+            _going: going,
+        };
+        held.boxed()
     })
+}
+
+/// A body during which an exchange goes on.
+struct Held {
+    body: BoxBody<Bytes, Infallible>,
+    _going: Going,
+}
+
+impl Body for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

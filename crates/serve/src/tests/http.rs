@@ -662,6 +662,8 @@ async fn answers_are_json_unless_something_comes_before() {
             .post(&headers, &call("echo", &json!({"message": "hi"})))
             .await;
         assert_eq!(called.header("content-type"), json);
+        let length = called.body.len().to_string();
+        assert_eq!(called.header("content-length"), Some(length.as_str()));
         assert_eq!(
             called.answer()["result"]["structuredContent"]["message"],
             "hi",
