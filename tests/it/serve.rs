@@ -271,30 +271,7 @@ fn wrong_flags_are_usage_errors_told_all_at_once() {
     case(&["--max-requests", "0"], &["--max-requests"]);
     case(&["--json"], &["--list"]);
     case(&["--exit-code", "256"], &["256"]);
-    case(
-        &[
-            "--http",
-            "nowhere",
-            "--path",
-            "mcp",
-            "--allow-origin",
-            "a.example",
-        ],
-        &["`nowhere`", "`mcp`", "`a.example`"],
-    );
-    case(&["--path", "/mcp"], &["--http"]);
-    case(
-        &["--http", "--fault", "stdout-banner"],
-        &["`stdout-banner`", "HTTP"],
-    );
     case(&["--fault", "status"], &["`status`", "stdio", "over HTTP"]);
-    case(&["--http", "--fault", "status:42"], &["200 to 599"]);
-    case(&["--http", "--session-ttl", "soon"], &["`soon`"]);
-    case(&["--http", "--auth", "key"], &["--api-key"]);
-    case(
-        &["--http", "--api-key", "a=b"],
-        &["--auth key", "--auth bearer"],
-    );
     case(
         &["--journal-level", "rpc"],
         &["'rpc'", "[possible values: calls]"],

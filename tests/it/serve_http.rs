@@ -170,3 +170,39 @@ fn a_place_that_is_taken_is_no_place() {
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains(&address), "{}", ran.stderr);
 }
+
+#[test]
+fn wrong_flags_are_usage_errors() {
+    fn case(arguments: &[&str], says: &[&str]) {
+        let mut words = vec!["serve"];
+        words.extend(arguments);
+        let ran = Project::new().run(&words);
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
+        for part in says {
+            assert!(ran.stderr.contains(part), "{arguments:?}: {}", ran.stderr);
+        }
+    }
+    case(
+        &[
+            "--http",
+            "nowhere",
+            "--path",
+            "mcp",
+            "--allow-origin",
+            "a.example",
+        ],
+        &["`nowhere`", "`mcp`", "`a.example`"],
+    );
+    case(&["--path", "/mcp"], &["--http"]);
+    case(
+        &["--http", "--fault", "stdout-banner"],
+        &["`stdout-banner`", "HTTP"],
+    );
+    case(&["--http", "--fault", "status:42"], &["200 to 599"]);
+    case(&["--http", "--session-ttl", "soon"], &["`soon`"]);
+    case(&["--http", "--auth", "key"], &["--api-key"]);
+    case(
+        &["--http", "--api-key", "a=b"],
+        &["--auth key", "--auth bearer"],
+    );
+}
