@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Ci(Box<ci::CiArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders
     Reap(reap::ReapArgs),
-    /// Serve a well-behaved MCP server on stdio that misbehaves on demand
+    /// Serve a well-behaved MCP server on stdio or HTTP that misbehaves on demand
     Serve(Box<serve::ServeArgs>),
     /// Check suites without running them
     Validate(validate::ValidateArgs),
