@@ -25,11 +25,11 @@ pub(super) fn of_this_thread() -> io::Result<Runtime> {
     made(Builder::new_current_thread(), 1)
 }
 
-/// A runtime for so many jobs on so many cores: a thread for each job, but for no more than half of the cores, because the
-/// servers need the others, and threads that hand work to each other cost more than they do. One thread where the system
-/// refuses more.
+/// A runtime for so many jobs on so many cores: two threads where there are two jobs, and beyond that half of the cores,
+/// because the servers need the others. One thread where the system refuses more.
 pub(super) fn of_jobs(jobs: usize, cores: usize) -> io::Result<Runtime> {
-    match jobs.min(cores.div_ceil(2)) {
+    let most = cores.div_ceil(2).max(2).min(cores);
+    match jobs.min(most) {
         0 | 1 => of_this_thread(),
         threads => {
             let mut builder = Builder::new_multi_thread();
