@@ -2,6 +2,7 @@
 //! filled in, and which of the values are secrets.
 
 use std::{
+    borrow::Cow,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -10,7 +11,6 @@ use std::{
 use super::{
     container::{body::Command, image::ReadyImage},
     process::{ProcessSpec, StartFailure},
-    remote::with_port,
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
@@ -157,8 +157,12 @@ pub fn spelled(
         ));
     }
     let port = listening.as_ref().map(|_| port()).transpose()?;
-    let with_port = port.map(|port| with_port(bindings, port));
-    let bindings = with_port.as_ref().unwrap_or(bindings);
+    let mut bindings = Cow::Borrowed(bindings);
+    if let Some(port) = port {
+        let captured = &mut bindings.to_mut().captured;
+        captured.insert("port".to_owned(), port.into());
+    }
+    let bindings = &*bindings;
     let mut headers = headers
         .iter()
         .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))

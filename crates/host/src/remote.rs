@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
 use tokio::{
     net::TcpStream,
     task::JoinHandle,
@@ -247,14 +246,4 @@ async fn is_ready(
         }
         sleep(LOOK).await;
     }
-}
-
-/// The values of names where `{{port}}` has one.
-pub(super) fn with_port(
-    bindings: &mcp::script::template::Bindings,
-    port: u16,
-) -> mcp::script::template::Bindings {
-    let mut bindings = bindings.clone();
-    bindings.captured.insert("port".to_owned(), json!(port));
-    bindings
 }

@@ -1,6 +1,6 @@
 //! Counting, cutting and cleaning text. What a server sent is shown only after `clean`.
 
-use std::{ops::Range, time::Duration};
+use std::{error::Error, ops::Range, time::Duration};
 
 /// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
 /// so whoever shortens a text that has not been masked yet puts it there.
@@ -23,6 +23,15 @@ pub fn time(length: Duration) -> String {
         (_, 0) => format!("{whole} s"),
         (_, _) => format!("{whole}.{tenth} s"),
     }
+}
+
+/// The cause of the causes of an error: those around it often say only that something failed.
+pub fn innermost(error: &dyn Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
 }
 
 /// The valid name that was probably meant: the closest by edit distance, if it is close at all.

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::deliver::facts::Here;
 use mcp::transport::tls;
-use text::redact::Secrets;
+use text::{innermost, redact::Secrets};
 
 /// How long making a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -304,11 +304,7 @@ impl Client {
 
     /// The cause of the causes: the ones around it only say that a request failed.
     fn innermost(&self, error: &dyn std::error::Error) -> String {
-        let mut error = error;
-        while let Some(source) = error.source() {
-            error = source;
-        }
-        shown(&error.to_string(), &self.secrets)
+        shown(&innermost(error), &self.secrets)
     }
 }
 

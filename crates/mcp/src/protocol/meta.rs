@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::revision::Revision;
 
 /// The revision that a request speaks.
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Who asks.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";

@@ -3,17 +3,15 @@
 
 use std::sync::Arc;
 
-use reqwest::{
-    Url,
-    header::{CONTENT_TYPE, HeaderValue},
-};
+use reqwest::{Url, header::HeaderMap};
 use tokio::sync::{mpsc, watch};
 
 use super::{
     Came, Endpoint, is_of_type,
-    post::{self, Kind, Post},
+    post::Post,
     stream::{self, Ended, Resume},
 };
+use text::innermost;
 
 /// Where messages are posted.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +39,7 @@ pub(super) async fn listen(
     let response = match stream::open(&endpoint, &resume).await {
         Ok(response) => response,
         Err(error) => {
-            let reason = super::innermost(&error);
+            let reason = innermost(&error);
             return lose(format!("`{url}` could not be reached: {reason}"));
         }
     };
@@ -78,51 +76,27 @@ pub(super) async fn listen(
 }
 
 /// Posts a message; what answers it comes over the stream.
-pub(super) async fn carry(post: Post, mut address: watch::Receiver<Address>) {
-    let Post {
-        endpoint,
-        tell,
-        body,
-        kind,
-        after,
-        taken,
-    } = post;
-    let failed = |reason: String| match kind {
-        Kind::Request { id } => post::unanswered(id, reason, Vec::new()),
-        Kind::Initialized | Kind::Cancelled { .. } | Kind::Told => Came::Unsent(reason),
-    };
-    if let Some(mut after) = after {
-        // Whoever was to take it may have failed: then this fails by itself.
-        let _ = after.wait_for(|taken| *taken).await;
-    }
+pub(super) async fn carry(mut post: Post, mut address: watch::Receiver<Address>) {
+    post.turn().await;
     let known = address
         .wait_for(|address| !matches!(address, Address::Awaited))
         .await
         .map(|address| address.clone());
-    let url = match known {
-        Ok(Address::Known(url)) => url,
-        Ok(Address::Lost(reason)) => {
-            let _ = tell.send(failed(reason)).await;
-            return;
-        }
+    let sent = match known {
+        Ok(Address::Known(url)) => post.send(url, HeaderMap::new()).await,
+        Ok(Address::Lost(reason)) => Err(reason),
         Ok(Address::Awaited) | Err(_) => return,
     };
-    let mut headers = endpoint.headers();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let posting = endpoint.client.post(url).headers(headers).body(body);
-    let response = match posting.send().await {
-        Ok(response) => response,
-        Err(error) => {
-            let _ = tell.send(failed(super::innermost(&error))).await;
-            return;
+    let Post { tell, kind, .. } = post;
+    let reason = match sent {
+        Ok(response) => {
+            let status = response.status();
+            if tell.send(Came::head(&response)).await.is_err() || status.is_success() {
+                return;
+            }
+            format!("HTTP {status}")
         }
+        Err(reason) => reason,
     };
-    if let Some(taken) = taken {
-        taken.send_replace(true);
-    }
-    let status = response.status();
-    if tell.send(Came::head(&response)).await.is_err() || status.is_success() {
-        return;
-    }
-    let _ = tell.send(failed(format!("HTTP {status}"))).await;
+    let _ = tell.send(kind.failed(reason)).await;
 }

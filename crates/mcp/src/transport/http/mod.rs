@@ -1,10 +1,10 @@
-//! Messages over HTTP. Over streamable HTTP (MCP 2025-03-26 and later, "Transports") each message is posted, and answered by a body
-//! or by a stream of events. Once the session is open a stream for what the server says by itself is asked for; at the
-//! end the session is deleted. A task carries each exchange; all end with the connection.
+//! Messages over HTTP. Over streamable HTTP (MCP 2025-03-26 and later, "Transports") each message is posted, and answered
+//! by a body or by a stream of events. Once the session is open a stream for what the server says by itself is asked for;
+//! at the end the session is deleted. A task carries each exchange; all end with the connection.
 
 mod legacy;
 mod post;
-pub mod sse;
+mod sse;
 mod standard;
 mod stream;
 
@@ -33,7 +33,7 @@ use crate::protocol::{
     message::Id,
     revision::{Lifecycle, Revision},
 };
-use text::environment::Environment;
+use text::{environment::Environment, innermost};
 
 /// The session of a server that keeps one.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -277,15 +277,16 @@ impl Http {
     }
 
     /// Posts a message, beside whatever is under way.
-    pub(super) fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {
+    pub(super) fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendFailure> {
         if self.stage != Stage::Open {
             return Err(SendFailure::Closed);
         }
-        let bytes = message.bytes;
+        let bytes = outgoing.bytes;
         self.log
             .record(Frame::new(Direction::Sent, self.clock.at_us(), bytes));
         self.sent_bytes += bytes.len() as u64;
-        let kind = post::Kind::of(bytes);
+        let message = serde_json::from_slice(bytes).unwrap_or_default();
+        let kind = post::Kind::of(&message);
         // Without a handshake nothing but requests is posted, and closing its stream calls a request off (MCP 2026-07-28,
         // "Cancellation").
         if self.calls_off_by_closing && !matches!(kind, post::Kind::Request { .. }) {
@@ -311,6 +312,7 @@ impl Http {
             endpoint: Arc::clone(&self.endpoint),
             tell: self.tell.clone(),
             body: bytes.to_vec(),
+            message,
             kind,
             after,
             taken,
@@ -489,13 +491,4 @@ fn is_of_type(response: &reqwest::Response, wanted: &str) -> bool {
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default();
     essence.trim().eq_ignore_ascii_case(wanted)
-}
-
-/// The cause of the causes: those around it say only that a request failed.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    error.to_string()
 }

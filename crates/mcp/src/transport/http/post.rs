@@ -1,12 +1,12 @@
 //! One message that is posted, and what answers it: nothing, a body, or a stream of events.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use reqwest::{
-    Response, StatusCode,
-    header::{CONTENT_TYPE, HeaderValue},
+    Response, StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderValue},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
@@ -18,6 +18,7 @@ use crate::protocol::{
     frame::{FrameMeta, LONGEST_BYTES},
     message::Id,
 };
+use text::innermost;
 
 /// As much of a body that is no message is shown.
 const SHOWN_BYTES: usize = 2 * 1024;
@@ -35,31 +36,27 @@ pub(super) enum Kind {
     Told,
 }
 
-/// The members of a message by which its kind is known.
-#[derive(Deserialize)]
-struct Outline<'a> {
-    #[serde(default)]
-    id: Value,
-    #[serde(borrow)]
-    method: Option<std::borrow::Cow<'a, str>>,
-    #[serde(default)]
-    params: Value,
-}
-
 impl Kind {
     /// The kind of a message.
-    pub(super) fn of(message: &[u8]) -> Self {
-        let Ok(Outline { id, method, params }) = serde_json::from_slice(message) else {
-            return Self::Told;
-        };
-        match (method, Id::from_value(&id)) {
+    pub(super) fn of(message: &Value) -> Self {
+        let id = message.get("id").and_then(Id::from_value);
+        match (message.get("method").and_then(Value::as_str), id) {
             (Some(_), Some(id)) => Self::Request { id },
-            (Some(method), None) if method == "notifications/initialized" => Self::Initialized,
-            (Some(method), None) if method == "notifications/cancelled" => {
-                let request = params.get("requestId").and_then(Id::from_value);
+            (Some("notifications/initialized"), None) => Self::Initialized,
+            (Some("notifications/cancelled"), None) => {
+                let request = message.pointer("/params/requestId");
+                let request = request.and_then(Id::from_value);
                 request.map_or(Self::Told, |request| Self::Cancelled { request })
             }
             (Some(_) | None, _) => Self::Told,
+        }
+    }
+
+    /// What is said of a message that was not taken.
+    pub(super) fn failed(self, reason: String) -> Came {
+        match self {
+            Self::Request { id } => unanswered(id, reason, Vec::new()),
+            Self::Initialized | Self::Cancelled { .. } | Self::Told => Came::Unsent(reason),
         }
     }
 }
@@ -69,6 +66,8 @@ pub(super) struct Post {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) tell: mpsc::Sender<Came>,
     pub(super) body: Vec<u8>,
+    /// The body as it reads; null where it is no JSON.
+    pub(super) message: Value,
     pub(super) kind: Kind,
     /// What has to be taken before it.
     pub(super) after: Option<watch::Receiver<bool>>,
@@ -76,44 +75,54 @@ pub(super) struct Post {
     pub(super) taken: Option<watch::Sender<bool>>,
 }
 
+impl Post {
+    /// Waits until what was told before it was taken.
+    pub(super) async fn turn(&mut self) {
+        if let Some(after) = &mut self.after {
+            // Whoever was to take it may have failed: then this fails by itself.
+            let _ = after.wait_for(|taken| *taken).await;
+        }
+    }
+
+    /// Posts the message; otherwise why it could not be sent.
+    pub(super) async fn send(&mut self, url: Url, more: HeaderMap) -> Result<Response, String> {
+        let mut headers = self.endpoint.headers();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(more);
+        let posting = self.endpoint.client.post(url).headers(headers);
+        let posting = posting.body(mem::take(&mut self.body)).send();
+        let response = posting.await.map_err(|error| innermost(&error))?;
+        if let Some(taken) = &self.taken {
+            taken.send_replace(true);
+        }
+        Ok(response)
+    }
+}
+
 /// Posts a message and hands on what answers it.
-pub(super) async fn carry(post: Post) {
+pub(super) async fn carry(mut post: Post) {
+    post.turn().await;
+    let url = post.endpoint.url.clone();
+    let response = post.send(url, standard::headers(&post.message)).await;
     let Post {
         endpoint,
         tell,
-        body,
         kind,
-        after,
-        taken,
+        ..
     } = post;
-    if let Some(mut after) = after {
-        // Whoever was to take it may have failed: then this fails by itself.
-        let _ = after.wait_for(|taken| *taken).await;
-    }
-    let mut headers = endpoint.headers();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.extend(standard::headers(
-        &serde_json::from_slice(&body).unwrap_or_default(),
-    ));
-    let posting = endpoint.client.post(endpoint.url.clone());
-    let response = match posting.headers(headers).body(body).send().await {
+    let response = match response {
         Ok(response) => response,
-        Err(error) => {
-            let reason = super::innermost(&error);
-            let came = match kind {
-                Kind::Request { id } => {
-                    let reason = format!("`{}` could not be reached: {reason}", endpoint.url);
-                    unanswered(id, reason, Vec::new())
+        Err(reason) => {
+            let reason = match &kind {
+                Kind::Request { .. } => {
+                    format!("`{}` could not be reached: {reason}", endpoint.url)
                 }
-                Kind::Initialized | Kind::Cancelled { .. } | Kind::Told => Came::Unsent(reason),
+                Kind::Initialized | Kind::Cancelled { .. } | Kind::Told => reason,
             };
-            let _ = tell.send(came).await;
+            let _ = tell.send(kind.failed(reason)).await;
             return;
         }
     };
-    if let Some(taken) = taken {
-        taken.send_replace(true);
-    }
     if let Some(session) = response.headers().get(SESSION) {
         endpoint
             .lock()
@@ -243,7 +252,7 @@ async fn streamed(
         response = match stream::open(endpoint, &resume).await {
             Ok(response) => response,
             Err(error) => {
-                let reason = super::innermost(&error);
+                let reason = innermost(&error);
                 let reason = format!("{ended}, and it could not be resumed: {reason}");
                 return Some(unanswered(id, reason, Vec::new()));
             }
@@ -260,7 +269,7 @@ async fn streamed(
     }
 }
 
-pub(super) fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
+fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
     Came::Unanswered {
         id,
         reason,
@@ -269,9 +278,17 @@ pub(super) fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
     }
 }
 
+/// The members by which an answer is known.
+#[derive(Deserialize)]
+struct Outline {
+    #[serde(default)]
+    id: Value,
+    method: Option<IgnoredAny>,
+}
+
 /// Whether a message is the answer to the request of this id, whatever JSON type it has.
 fn is_answer(message: &[u8], id: &Id) -> bool {
-    let outline = serde_json::from_slice::<Outline<'_>>(message);
+    let outline = serde_json::from_slice::<Outline>(message);
     outline.is_ok_and(|outline| {
         outline.method.is_none()
             && Id::from_value(&outline.id).is_some_and(|found| found.same_but_for_type(id))
@@ -286,7 +303,7 @@ enum Body {
 
 async fn body(mut response: Response) -> Result<Body, String> {
     let mut body = Vec::new();
-    let broken = |error: reqwest::Error| super::innermost(&error);
+    let broken = |error: reqwest::Error| innermost(&error);
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if body.len() + chunk.len() > LONGEST_BYTES {
             return Ok(Body::TooLong(Came::TooLong {

@@ -4,20 +4,20 @@ use std::{mem, time::Duration};
 
 /// An event of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Event {
+pub(super) struct Event {
     /// What a stream that broke off is resumed by; the last one that was given holds on.
-    pub id: Option<String>,
+    pub(super) id: Option<String>,
     /// The kind; none is `message`.
-    pub kind: Option<String>,
+    pub(super) kind: Option<String>,
     /// The lines of data, joined.
-    pub data: Vec<u8>,
+    pub(super) data: Vec<u8>,
     /// How long the server wants to be left alone before the stream is opened again.
-    pub retry: Option<Duration>,
+    pub(super) retry: Option<Duration>,
 }
 
 /// What a reader found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Read {
+pub(super) enum Read {
     /// An event is complete.
     Event(Event),
     /// An event is longer than what is read. The rest of it is skipped.
@@ -45,7 +45,7 @@ enum Before {
 
 /// Reads one stream.
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct Reader {
     /// The line that has begun.
     line: Vec<u8>,
     /// The event that has begun.
@@ -61,7 +61,7 @@ pub struct Reader {
 
 impl Reader {
     /// Reads events of at most so many bytes.
-    pub fn new(longest: usize) -> Self {
+    pub(super) fn new(longest: usize) -> Self {
         Self {
             line: Vec::new(),
             event: Event::default(),
@@ -73,7 +73,7 @@ impl Reader {
     }
 
     /// Takes what came next; what it completes is put into `out`, in order.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Read>) {
+    pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<Read>) {
         let mut rest = bytes;
         while !rest.is_empty() {
             if self.before == Before::Return {

@@ -6,17 +6,15 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::VERSION;
+use crate::protocol::meta::PROTOCOL_VERSION;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The member of `_meta` that names the revision of a request.
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
-
 /// The headers of a message; none for one that does not say which revision it speaks.
 pub(super) fn headers(message: &Value) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let revision = message["params"]["_meta"][REVISION].as_str();
+    let revision = message["params"]["_meta"][PROTOCOL_VERSION].as_str();
     let (Some(revision), Some(method)) = (revision, message["method"].as_str()) else {
         return headers;
     };

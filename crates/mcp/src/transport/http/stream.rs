@@ -13,6 +13,7 @@ use super::{
     sse::{Read, Reader},
 };
 use crate::protocol::frame::{FrameMeta, LONGEST_BYTES};
+use text::innermost;
 
 /// Names the last event that was seen.
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -67,7 +68,7 @@ pub(super) async fn carry(
         let chunk = match response.chunk().await {
             Ok(Some(chunk)) => chunk,
             Ok(None) => return Ended::Broken(None),
-            Err(error) => return Ended::Broken(Some(super::innermost(&error))),
+            Err(error) => return Ended::Broken(Some(innermost(&error))),
         };
         let at = std::time::Instant::now();
         reader.push(&chunk, &mut found);
