@@ -16,6 +16,9 @@ pub(crate) struct SelectionArgs {
     /// A command line (quotes work) or url that replaces command and arguments of every server
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
+    /// The protocol revision of assertions that name none; several, or `all` that the server speaks, repeat each on them
+    #[arg(long, value_name = "REVISION", value_delimiter = ',')]
+    pub(crate) protocol: Vec<String>,
     /// Independent repetitions of each assertion, at most 10000; all must pass
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
     pub(crate) trials: u32,

@@ -51,6 +51,8 @@ pub(super) struct Attempted {
     pub(super) died: Option<String>,
     /// How long a turn at the engine and a slot were waited for.
     pub(super) waited: Duration,
+    /// Whether the server's certificate is not checked.
+    trusts_anyone: bool,
 }
 
 /// Makes an attempt; without a slot, as far as it can be made before the server is talked to. Everything that goes
@@ -138,6 +140,7 @@ impl Attempted {
             place: None,
             died: None,
             waited: Duration::ZERO,
+            trusts_anyone: false,
         })
     }
 
@@ -145,6 +148,11 @@ impl Attempted {
     fn since(mut self: Box<Self>, begun: StdInstant, job: &RunJob) -> Box<Self> {
         let others = self.waited + self.observation.timings.aside;
         self.observation.timings.total = begun.elapsed().saturating_sub(others);
+        if self.trusts_anyone {
+            let message = "the certificate of the server is not checked: `tls: {insecure: true}`";
+            let findings = &mut self.observation.findings;
+            note(findings, FindingCode::CertificateUnchecked, message, None);
+        }
         self.observation.proof = job.planned.assertion.rules.proof;
         self
     }
@@ -264,6 +272,7 @@ impl Attempted {
         let launched = match spelled(target, &self.bindings, free_port) {
             Ok(spelled) => {
                 self.command_line = Some(spelled.shown_of(&terms.server, started.image));
+                self.trusts_anyone = spelled.trusts_anyone();
                 let waited = &mut self.waited;
                 let starting = shared
                     .host

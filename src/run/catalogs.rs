@@ -116,7 +116,7 @@ async fn ask(planned: &Planned, shared: &Shared) -> Result<Listed, Option<String
 }
 
 /// The server and the client of a job, whatever its assertion does: the place is the same for all that ask this target.
-fn asking(planned: &Planned) -> Planned {
+pub(super) fn asking(planned: &Planned) -> Planned {
     let terms = &planned.terms;
     let names_fixture = terms.server.target.names_fixture() || terms.client.names_fixture();
     Planned {

@@ -5,7 +5,7 @@ use std::{
     collections::HashMap,
     panic,
     pin::Pin,
-    sync::{Arc, OnceLock, PoisonError},
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
@@ -23,7 +23,7 @@ use super::{
     judge::{Judgement, judge},
     live::{Live, StaysOpen},
     reuse::{self, Parked},
-    shown,
+    revisions, shown,
 };
 use check::outcome::{
     EarlierAttempt, Outcome, Status,
@@ -68,7 +68,7 @@ impl Shared {
                 fixture: options.fixture.clone(),
                 containers: options.containers.clone(),
                 interrupt: options.interrupt.clone(),
-                http: OnceLock::new(),
+                http: std::sync::Mutex::default(),
             },
             options,
             catalogs: Catalogs::default(),
@@ -351,6 +351,7 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
         container: None,
         stderr: StderrTail::default(),
         wire: Vec::new(),
+        answer: None,
         shared_server: None,
         server_of: None,
     }
@@ -376,6 +377,7 @@ fn outcome(
         .then(|| shown::call(work, &seen.observation, failed))
         .flatten();
     let observation = seen.observation;
+    let answer = revisions::answered(work, &observation);
     let keep_wire = red || options.keeps_all_frames;
     Outcome {
         failures: judgement.failures,
@@ -392,6 +394,7 @@ fn outcome(
             .chain(seen.notes)
             .collect(),
         call,
+        answer,
         server: observation
             .session
             .as_ref()

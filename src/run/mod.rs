@@ -10,6 +10,7 @@ mod judge;
 mod live;
 mod lookout;
 mod reuse;
+mod revisions;
 mod scheduler;
 mod shown;
 mod trajectory;

@@ -20,6 +20,7 @@ use super::{
     ahead::Slot,
     catalogs,
     job::{self, Shared},
+    revisions::{self, Repeated},
 };
 use check::outcome::{
     NOT_RUN, Outcome, Status,
@@ -34,16 +35,19 @@ use suite::plan::{
 
 /// Runs a plan. Events come in the order things happen, outcomes in plan order.
 pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Event)) -> RunEnd {
-    emit(Event::RunStarted {
-        total: plan.jobs.len(),
-        jobs: options.jobs.max(1),
-    });
     let (events, heard) = unbounded_channel();
-    let shared = Arc::new(Shared::new(plan, options, events));
+    let mut shared = Shared::new(plan, options, events);
+    revisions::leave_out_unspoken(&mut shared, &mut emit).await;
+    let shared = Arc::new(shared);
+    emit(Event::RunStarted {
+        total: shared.plan.jobs.len(),
+        jobs: shared.options.jobs.max(1),
+    });
     let mut scheduler = Scheduler {
         shared: Arc::clone(&shared),
         queue: Queue::default(),
         ordered: Ordered::default(),
+        repeated: Repeated::of(&shared.plan),
         tasks: JoinSet::new(),
         heard,
         stopped: None,
@@ -118,6 +122,7 @@ struct Scheduler<'a, E> {
     shared: Arc<Shared>,
     queue: Queue,
     ordered: Ordered<Box<Outcome>>,
+    repeated: Repeated,
     /// Dropped, it aborts the tasks.
     tasks: JoinSet<Ended>,
     /// What jobs tell.
@@ -232,7 +237,9 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
 
     fn finish(&mut self, index: JobIndex, outcome: Box<Outcome>) {
         self.ordered.add(index, outcome);
-        while let Some((job, outcome)) = self.ordered.next() {
+        while let Some((job, mut outcome)) = self.ordered.next() {
+            self.repeated
+                .compare(&self.shared.plan.jobs[job], &mut outcome);
             (self.emit)(Event::JobFinished { job, outcome });
         }
     }

@@ -7,6 +7,11 @@ use std::{
     thread,
 };
 
+use rustls::{
+    ServerConfig, ServerConnection, StreamOwned,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
 use serde_json::{Value, json};
 
 use crate::harness::Project;
@@ -41,6 +46,14 @@ struct Server {
 impl Server {
     /// Answers a call of a tool with `call`, all else as it should be.
     fn new(call: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
+        Self::behind(|stream| stream, call)
+    }
+
+    /// The same behind something else, such as TLS.
+    fn behind<S: Read + Write>(
+        carry: impl Fn(TcpStream) -> S + Send + Sync + Copy + 'static,
+        call: impl Fn(&Request) -> String + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -48,7 +61,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (seen, call) = (Arc::clone(&seen), Arc::clone(&call));
-                thread::spawn(move || serve(stream, &seen, &*call));
+                thread::spawn(move || serve(carry(stream), &seen, &*call));
             }
         });
         Self { url, requests }
@@ -67,8 +80,14 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<Request>>, call: &dyn Fn(&Request) -> String) {
-    let Some(request) = read(&stream) else { return };
+fn serve(
+    mut stream: impl Read + Write,
+    seen: &Mutex<Vec<Request>>,
+    call: &dyn Fn(&Request) -> String,
+) {
+    let Some(request) = read(&mut stream) else {
+        return;
+    };
     seen.lock().unwrap().push(request.clone());
     let answer = match request.what().as_str() {
         "POST initialize" => {
@@ -97,11 +116,10 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Request>>, call: &dyn Fn(&Request) 
         "GET" if request.header("last-event-id").is_none() => http(405, "", ""),
         _ => call(&request),
     };
-    let mut stream = stream;
     let _ = stream.write_all(answer.as_bytes());
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+fn read(stream: &mut impl Read) -> Option<Request> {
     let mut lines = BufReader::new(stream);
     let mut line = String::new();
     lines.read_line(&mut line).ok()?;
@@ -460,4 +478,54 @@ fn http_with_sse_posts_where_the_server_says_and_nowhere_else() {
         "{}",
         ran.stdout
     );
+}
+
+/// The server's side of TLS, with a certificate for 127.0.0.1 of an authority that nobody knows.
+fn tls(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/certificates");
+    let certificate = CertificateDer::from_pem_file(format!("{folder}/server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(format!("{folder}/server.key")).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream)
+}
+
+#[test]
+fn a_certificate_is_trusted_as_the_suite_says() {
+    let server = Server::behind(tls, |request| json_of(200, "", &sum(request)));
+    let url = server.url.replace("http:", "https:");
+    let run = |more: &str| {
+        let project = Project::with_suite(&format!(
+            "name: a\nserver: {{transport: http, url: '{url}'{more}}}\nassert: {{tool: add, expect: {{contains: [sum]}}}}\n"
+        ));
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/certificates");
+        std::fs::copy(
+            format!("{folder}/authority.pem"),
+            project.path().join("evals/authority.pem"),
+        )
+        .unwrap();
+        let ran = project.run(&["run", "evals"]);
+        (ran.code, ran.shown(), ran.complaints())
+    };
+    let (code, shown, _) = run("");
+    assert_eq!(code, 1);
+    assert!(shown.contains("UnknownIssuer"), "{shown}");
+    let (code, shown, _) = run(", tls: {ca: authority.pem}");
+    assert_eq!((code, shown.contains("finding")), (0, false), "{shown}");
+    let (code, shown, _) = run(", tls: {insecure: true}");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("warning certificate-unchecked"), "{shown}");
+    let (code, shown, _) = run(", tls: {ca: nowhere.pem}");
+    assert_eq!(code, 1);
+    assert!(
+        shown.contains("no certificate in `") && shown.contains("nowhere.pem`"),
+        "{shown}"
+    );
+    let (code, _, complaints) = run(", tls: {ca: authority.pem, insecure: true}");
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("`tls` takes one of"), "{complaints}");
 }

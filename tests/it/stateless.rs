@@ -120,3 +120,65 @@ fn over_http_with_sse_it_is_not_spoken() {
     let wanted = "2026-07-28 has no transport `sse`";
     assert!(said.contains(wanted), "{said}");
 }
+
+#[test]
+fn an_assertion_runs_on_each_revision_that_its_server_speaks() {
+    let project = Project::with_suite(
+        "name: a\nserver: {builtin: conformance, args: [--protocol, 2025-06-18, --protocol, 2026-07-28]}\n\
+         assert: {tool: test_simple_text}\n---\n\
+         name: pinned\nclient: {protocol: stateless}\nserver: {builtin: conformance}\n\
+         assert: {tool: test_simple_text}\n---\n\
+         name: broken\nserver: {command: 'false'}\nassert: {tool: test_simple_text}\n",
+    );
+    let ran = project.run(&["run", "evals", "--protocol", "all", "--target", "all"]);
+    assert_eq!(ran.code, 2, "there are no targets");
+    let ran = project.run(&["run", "evals", "--protocol", "all"]);
+    let shown = ran.shown();
+    let outcomes: Vec<&str> = shown
+        .lines()
+        .filter_map(|line| line.strip_suffix("  [TIME]"))
+        .collect();
+    let wanted = [
+        "PASS  a [2025-06-18]",
+        "PASS  a [2026-07-28]",
+        "PASS  pinned",
+        "ERROR broken [2025-11-25]",
+    ];
+    assert_eq!(outcomes, wanted, "{shown}");
+    let told = ran.complaints();
+    assert!(
+        told.contains("the server speaks 2025-06-18, 2026-07-28; not 2024-11-05: "),
+        "{told}"
+    );
+    let ran = project.run(&["run", "evals", "--protocol", "2025-06-19"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.complaints().contains("did you mean `2025-06-18`?"),
+        "{}",
+        ran.complaints()
+    );
+}
+
+#[test]
+fn what_differs_between_revisions_is_one_finding_with_both_answers() {
+    let project = Project::with_suite(
+        "name: a\nserver: {builtin: conformance, protocol: [2025-06-18, 2025-11-25, stateless]}\n\
+         assert: {tool: echo, args: {message: hi, with_meta: true}}\n---\n\
+         name: b\nserver: {builtin: conformance, protocol: [2025-06-18, stateless]}\n\
+         assert: {tool: echo, args: {message: hi}}\n",
+    );
+    let ran = project.run(&["run", "evals", "--trials", "2"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.shown(), ran.complaints());
+    let shown = ran.shown();
+    let found: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.contains("revisions-differ"))
+        .collect();
+    assert_eq!(found.len(), 1, "{shown}");
+    assert!(
+        found[0].contains("on 2025-06-18, 2025-11-25 the answer is"),
+        "{shown}"
+    );
+    assert!(found[0].contains("on 2026-07-28 it is"), "{shown}");
+    assert!(!found[0].contains("resultType"), "{shown}");
+}

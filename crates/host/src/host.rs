@@ -2,8 +2,9 @@
 //! What is said to it is `session`'s.
 
 use std::{
+    collections::HashMap,
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -14,6 +15,7 @@ use super::{
     container::{Containers, image::ReadyImage, server::ServerContainer},
     fixture::Fixture,
     launch::{Spelled, not_started, process_spec},
+    locked,
     place::Place,
     process::{Patience, Process, Runs},
     remote::{self, Launched},
@@ -29,6 +31,7 @@ use mcp::{
         Connection,
         clock::JobClock,
         http::{self, Client},
+        tls::Trusted,
     },
 };
 use suite::model::{runtime_rules::Lookup, server::Target};
@@ -45,8 +48,8 @@ pub struct Host {
     pub containers: Option<Arc<Containers>>,
     /// Ends the start of a server early.
     pub interrupt: CancellationToken,
-    /// What servers behind a url are reached with, made when the first is.
-    pub http: OnceLock<Result<Client, String>>,
+    /// What servers behind a url are reached with, made for the first that trusts these certificates.
+    pub http: Mutex<HashMap<Trusted, Result<Client, String>>>,
 }
 
 /// What is started, and where.
@@ -109,9 +112,11 @@ impl Host {
 
 impl Host {
     /// The client of servers behind a url; why there is none where nothing can be trusted.
-    pub(super) fn http(&self) -> Result<Client, String> {
-        let made = self.http.get_or_init(|| http::client(&self.environment));
-        made.clone()
+    pub(super) fn http(&self, trusted: &Trusted) -> Result<Client, String> {
+        let mut made = locked(&self.http);
+        let made = made.entry(trusted.clone());
+        made.or_insert_with(|| http::client(&self.environment, trusted))
+            .clone()
     }
 }
 

@@ -15,13 +15,13 @@ use super::{
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::{Bindings, Template, UnknownName},
-    transport::http::Style,
+    transport::{http::Style, tls::Trusted},
 };
 use suite::model::{
     runtime_rules::Lookup,
     server::{
-        Auth, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready, Server, Target,
-        UrlTransport,
+        Auth, Directory, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready, Server,
+        Target, Trust, UrlTransport,
     },
 };
 use text::{environment::Environment, redact::Secrets};
@@ -102,6 +102,8 @@ pub struct Reached {
     pub url: String,
     /// The headers of each request.
     pub headers: Vec<(String, String)>,
+    /// Which certificates are trusted.
+    pub trusted: Trusted,
     /// What is started first.
     pub listener: Option<Listener>,
 }
@@ -120,6 +122,14 @@ pub struct Listener {
 }
 
 impl Spelled {
+    /// Whether the certificate of the server is not checked.
+    pub fn trusts_anyone(&self) -> bool {
+        match self {
+            Self::Command(_) => false,
+            Self::Url(reached) => reached.trusted == Trusted::Anyone,
+        }
+    }
+
     /// The server as people are shown it.
     pub fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
         match self {
@@ -144,6 +154,7 @@ pub fn spelled(
         url,
         headers,
         auth,
+        trust,
         launch,
         container,
         listening,
@@ -190,8 +201,20 @@ pub fn spelled(
         },
         url: render(url, bindings)?,
         headers,
+        trusted: trusted(trust, bindings)?,
         listener,
     }))
+}
+
+fn trusted(trust: &Trust, bindings: &Bindings) -> Result<Trusted, Disruption> {
+    Ok(match trust {
+        Trust::Usual => Trusted::Usual,
+        Trust::Anyone => Trusted::Anyone,
+        Trust::Also(file) => {
+            let file = directory(file, bindings)?;
+            Trusted::Also(bindings.environment.directory.join(file))
+        }
+    })
 }
 
 /// The process that is started for a url.
@@ -425,14 +448,17 @@ fn fill(
         directory: launch
             .directory
             .as_ref()
-            .map(|own| {
-                let folder = own.folder.as_deref().unwrap_or(Path::new(""));
-                Ok(folder.join(render(&own.place, bindings)?))
-            })
+            .map(|own| directory(own, bindings))
             .transpose()?,
         env,
         inherit: launch.inherit.clone(),
     })
+}
+
+/// A path that is relative to the file of the suite.
+fn directory(own: &Directory, bindings: &Bindings) -> Result<PathBuf, Disruption> {
+    let folder = own.folder.as_deref().unwrap_or(Path::new(""));
+    Ok(folder.join(render(&own.place, bindings)?))
 }
 
 /// A value under `env`: an unset or empty variable gives its default, else nothing.

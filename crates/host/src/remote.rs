@@ -24,7 +24,7 @@ use mcp::{
         disruption::{Disruption, DisruptionKind, Phase},
         process::{Ending, Exit, StderrTail},
     },
-    transport::{Connection, Inbound, http::HttpParts},
+    transport::{Connection, Inbound, http::HttpParts, tls::Trusted},
 };
 use suite::model::server::Ready;
 
@@ -87,15 +87,16 @@ pub(super) async fn reach(
     reached: Reached,
     start: &Start<'_>,
 ) -> Result<Server, Disruption> {
-    let client = host
-        .http()
-        .map_err(|reason| Disruption::new(DisruptionKind::Place, Phase::Start, reason))?;
     let Reached {
         style,
         url,
         headers,
+        trusted,
         listener,
     } = reached;
+    let client = host
+        .http(&trusted)
+        .map_err(|reason| Disruption::new(DisruptionKind::Place, Phase::Start, reason))?;
     let peer = match listener {
         None => Peer::Remote,
         Some(listener) => Peer::Launched(Box::new(launch(host, listener, start).await?)),
@@ -231,7 +232,7 @@ async fn is_ready(
                 .is_ok(),
             Ready::Http(path) => {
                 let url = format!("http://127.0.0.1:{port}{}", path.text);
-                match host.http() {
+                match host.http(&Trusted::Usual) {
                     Ok(client) => client
                         .get(url)
                         .send()

@@ -8,7 +8,7 @@ use serde_json::Number;
 use crate::{
     Dialect,
     lower::{Compiled, Lowering, Surroundings},
-    model::{container::Container, server::Server},
+    model::{container::Container, revisions::Revisions, server::Server},
     problems::{self, Problems},
     raw::{
         Field, Readable, Reading,
@@ -95,6 +95,8 @@ pub struct NamedTarget {
     pub server: Server,
     /// What its block says about the client.
     pub client: ClientBehaviour,
+    /// The revisions that assertions on it are repeated on, where it names several.
+    pub revisions: Option<Revisions>,
 }
 
 /// Keys of an assertion that cannot have a default.
@@ -310,11 +312,12 @@ fn named_targets(
                 key: key.at,
                 at: key.at,
             };
-            let (server, client) = lowering.named_server(field);
+            let (server, (client, revisions)) = lowering.named_server(field);
             NamedTarget {
                 name: key.text,
                 server,
                 client,
+                revisions,
             }
         })
         .collect()

@@ -29,6 +29,7 @@ use suite::{
     model::{
         Entry, Suite,
         container::{ImageBase, Prepare},
+        revisions::{self, Asked},
         server::Target,
     },
     plan::{
@@ -182,6 +183,7 @@ pub(crate) fn prepare(
         timeout_scale: args.timeout_scale.unwrap_or(1.0),
         server: server(args)?,
         places: places(args, &loaded.settings)?,
+        protocol: protocol(&args.selection.protocol)?,
         targets,
         other_targets,
         environment: &environment,
@@ -374,6 +376,18 @@ fn is_without_checkout(environment: &Environment) -> bool {
 
 fn usage(error: &impl std::fmt::Display) -> Refusal {
     Refusal::invalid(error.to_string())
+}
+
+/// Reads the revisions that `--protocol` gives.
+fn protocol(words: &[String]) -> Result<Asked, Refusal> {
+    revisions::asked(words.iter().map(String::as_str)).map_err(|unknown| {
+        let word = &words[unknown.index];
+        Refusal::invalid(format!("unknown revision `{word}` in `--protocol`")).with_meant(
+            word,
+            "known revisions",
+            &unknown.known,
+        )
+    })
 }
 
 fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filter, Refusal> {

@@ -146,6 +146,8 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What was called.
     pub call: Option<CallShown>,
+    /// What was answered, where the assertion runs on several revisions and their answers are still to be compared.
+    pub answer: Option<String>,
     /// The server as it named itself, else its command line.
     pub server: Option<String>,
     /// The protocol revision agreed on.

@@ -274,5 +274,5 @@ async fn handshake(running: Running) -> Result<(), Closed> {
     if timeout_at(end, carrying).await.is_err() {
         abort.abort();
     }
-    greeted.map_err(|_| Closed::Mute)
+    greeted.map(|_| ()).map_err(|_| Closed::Mute)
 }

@@ -191,6 +191,10 @@ finding_codes! {
     /// The server answered `initialize` with another revision than the one that `protocol` asks for, or `server/discover`
     /// without naming the revision that it was asked in.
     OtherRevision = "other-revision", Warning;
+    /// The certificate of the server was not checked: the suite says `tls: {insecure: true}`.
+    CertificateUnchecked = "certificate-unchecked", Warning;
+    /// An assertion that runs on several revisions gets other answers on some, apart from what only carries the protocol.
+    RevisionsDiffer = "revisions-differ", Warning;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;
 }

@@ -8,7 +8,7 @@ use crate::{
         answer::Body,
         catalog::{Catalog, Listing},
     },
-    protocol::method::Method,
+    protocol::{method::Method, revision::Revision},
     script::template::Bindings,
 };
 
@@ -26,10 +26,15 @@ pub struct Listed {
 
 impl Session {
     /// Makes the handshake, with these values in what the client answers; gives back why that failed.
-    pub async fn greet(&mut self, bindings: &Bindings, deadline: Instant) -> Result<(), String> {
+    pub async fn greet(
+        &mut self,
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Result<Revision, String> {
         self.exchange.dialogue.client.bind(bindings);
         let greeted = self.need_hands(deadline).await;
-        greeted.map_err(|disruption| disruption.message)
+        greeted.map_err(|disruption| disruption.message)?;
+        Ok(self.exchange.dialogue.revision)
     }
 
     /// Fetches all that the server declares to list, after the handshake.

@@ -7,7 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
 use rustls_native_certs::CertificateResult;
 
 use text::environment::Environment;
@@ -28,20 +33,96 @@ pub enum TlsError {
         /// What was wrong with them.
         reason: String,
     },
+    /// The file that a suite names holds no authority.
+    #[error("no certificate in `{0}`, which `tls: {{ca: …}}` names")]
+    NoAuthority(String),
     /// The TLS library refuses its own defaults.
     #[error("TLS cannot be set up: {0}")]
     Setup(#[from] rustls::Error),
 }
 
+/// Which certificates of servers are trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Trusted {
+    /// Those of the usual authorities.
+    Usual,
+    /// Those, and those of the authorities in this PEM file.
+    Also(PathBuf),
+    /// Any.
+    Anyone,
+}
+
 /// How to connect over TLS as a client. Certificates are read from files: call it once.
 pub fn client_config(environment: &Environment) -> Result<ClientConfig, TlsError> {
+    config_trusting(environment, &Trusted::Usual)
+}
+
+/// The same, for servers whose certificates are trusted in this way.
+pub fn config_trusting(
+    environment: &Environment,
+    trusted: &Trusted,
+) -> Result<ClientConfig, TlsError> {
     // The provider is named, so that nothing depends on which crate installed one first.
-    Ok(
-        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(authorities(environment)?)
-            .with_no_client_auth(),
-    )
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()?;
+    let builder = match trusted {
+        Trusted::Usual => builder.with_root_certificates(authorities(environment)?),
+        Trusted::Also(file) => {
+            let mut store = authorities(environment)?;
+            let found = rustls_native_certs::load_certs_from_paths(Some(file), None);
+            let (added, _) = store.add_parsable_certificates(found.certs);
+            if added == 0 {
+                return Err(TlsError::NoAuthority(file.display().to_string()));
+            }
+            builder.with_root_certificates(store)
+        }
+        Trusted::Anyone => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Unverified(provider))),
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+/// Takes every certificate; the signatures of the handshake are checked all the same.
+#[derive(Debug)]
+struct Unverified(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// The authorities that are trusted.

@@ -99,6 +99,7 @@ pub fn outcome(path: &str, name: &str) -> Outcome {
         exit: None,
         stderr: StderrTail::default(),
         wire: Vec::new(),
+        answer: None,
         shared_server: None,
         server_of: None,
     }

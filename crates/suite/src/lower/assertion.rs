@@ -10,6 +10,7 @@ use crate::{
     model::{
         Assertion, Body, Case, Control,
         expectation::{Family, Wanted},
+        revisions::Revisions,
         runtime_rules::RuntimeRules,
         server::{Server, Target},
     },
@@ -47,6 +48,7 @@ pub enum Found {
 pub struct Parts {
     server: Arc<Server>,
     client: Arc<ClientBehaviour>,
+    revisions: Option<Revisions>,
     control: Control,
     uses_fixture: bool,
     rules: RuntimeRules,
@@ -60,6 +62,7 @@ impl Parts {
             case,
             server: self.server,
             client: self.client,
+            revisions: self.revisions,
             control: self.control.kept(),
             uses_fixture: self.uses_fixture,
             needs: self.body.needs(),
@@ -324,7 +327,7 @@ impl Lowering<'_> {
         if let Target::Container { .. } = server.target {
             self.runs_in = StartedIn::Containers;
         }
-        let mut client = self.client(protocol, capabilities, raw.client.take());
+        let (mut client, revisions) = self.client(protocol, capabilities, raw.client.take());
         let before = self.reading.problems.count();
         let (setup, of_setup) = match raw.setup.take() {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
@@ -341,16 +344,13 @@ impl Lowering<'_> {
             Some((_, at)) => (at, lowered),
             None => (place, None),
         };
-        let nothing = || {
-            (
-                Subject::Trajectory(TraceSource::Inline(Vec::new())),
-                Vec::new(),
-            )
-        };
+        let empty = || Subject::Trajectory(TraceSource::Inline(Vec::new()));
+        let nothing = || (empty(), Vec::new());
         let (subject, wanted) = lowered.or_else(|| is_passed_by.then(nothing))?;
         Some(Parts {
             server: self.compiled.server(server),
             client: self.compiled.client(client),
+            revisions,
             control,
             uses_fixture: self.uses_fixture,
             rules: RuntimeRules::of(self.dialect()),

@@ -4,26 +4,25 @@ use serde_json::{Map, Value};
 
 use super::Lowering;
 use crate::{
-    Dialect, problems,
+    Dialect,
+    model::revisions::{Asked, Revisions, UnknownRevision, asked},
+    problems,
     raw::{
         Field, Readable,
         client::{
             RawAnswer, RawCapabilities, RawClient, RawElicitations, RawReject, RawSamplingReply,
         },
         union::FlagOr,
-        value::{Integer, Text},
+        value::{Integer, OneOrMany, Text},
     },
     yaml::{Entry, Key, Kind, Node, Source},
 };
-use mcp::{
-    protocol::revision::Revision,
-    script::{
-        client::{
-            ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
-            RevisionWanted, SamplingReply,
-        },
-        template::ValueTemplate,
+use mcp::script::{
+    client::{
+        ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, RevisionWanted,
+        SamplingReply,
     },
+    template::ValueTemplate,
 };
 
 /// What a user can do with an elicitation.
@@ -33,21 +32,25 @@ const ANSWERS: [ElicitationAction; 3] = [
     ElicitationAction::Cancel,
 ];
 
+/// What is said about the client: its behaviour, and the revisions that an assertion is repeated on.
+pub(super) type ClientSays = (ClientBehaviour, Option<Revisions>);
+
 impl Lowering<'_> {
     /// The client's behaviour: what `server` says, and over it what `client` says.
     pub(super) fn client(
         &mut self,
-        server_protocol: Option<Field<Text>>,
+        server_protocol: Option<Field<OneOrMany<Text>>>,
         server_capabilities: Option<Field<RawCapabilities>>,
         own: Option<Field<Box<RawClient>>>,
-    ) -> ClientBehaviour {
+    ) -> ClientSays {
         let RawClient {
             protocol,
             client_capabilities,
         } = *own.map(|own| own.value).unwrap_or_default();
         self.check_revisions(server_protocol.as_ref(), protocol.as_ref());
+        let (revision, revisions) = self.revisions(protocol.or(server_protocol));
         let mut behaviour = ClientBehaviour {
-            revision: self.revision(protocol.or(server_protocol)),
+            revision,
             ..ClientBehaviour::default()
         };
         for capabilities in [server_capabilities, client_capabilities]
@@ -56,18 +59,25 @@ impl Lowering<'_> {
         {
             self.capabilities(capabilities.value, &mut behaviour);
         }
-        behaviour
+        (behaviour, revisions)
     }
 
     /// Tells the revision of a `server` that one of `client` in the same document takes the place of.
-    fn check_revisions(&mut self, server: Option<&Field<Text>>, client: Option<&Field<Text>>) {
+    fn check_revisions(
+        &mut self,
+        server: Option<&Field<OneOrMany<Text>>>,
+        client: Option<&Field<OneOrMany<Text>>>,
+    ) {
         let (Some(server), Some(client)) = (server, client) else {
             return;
         };
-        let (passed_over, asked) = (&server.value.text, &client.value.text);
+        let words = |field: &Field<OneOrMany<Text>>| -> Vec<String> {
+            let texts = field.value.0.iter();
+            texts.map(|it| it.text.to_ascii_lowercase()).collect()
+        };
         let is_one_document =
             server.key.source == Source::Suite && client.key.source == Source::Suite;
-        if is_one_document && !passed_over.eq_ignore_ascii_case(asked) {
+        if is_one_document && words(server) != words(client) {
             self.problem(server.key, |origin| {
                 let reason = "`client` asks for another revision";
                 problems::no_effect(origin, "protocol", reason)
@@ -75,26 +85,33 @@ impl Lowering<'_> {
         }
     }
 
-    /// The revision to ask for.
-    fn revision(&mut self, field: Option<Field<Text>>) -> RevisionWanted {
-        let Some(field) = field else {
-            return RevisionWanted::Auto;
+    /// The revision to ask for, and those that the assertion is repeated on.
+    fn revisions(
+        &mut self,
+        field: Option<Field<OneOrMany<Text>>>,
+    ) -> (RevisionWanted, Option<Revisions>) {
+        let asked = match field.map(|field| field.value.0) {
+            None => return (RevisionWanted::Auto, None),
+            Some(words) => self.asked(&words),
         };
-        let written = field.value.text;
-        match written.to_ascii_lowercase().as_str() {
-            "auto" => return RevisionWanted::Auto,
-            "stateless" => return RevisionWanted::Exactly(Revision::V2026_07_28),
-            _ => {}
+        match asked {
+            Asked::Revision(wanted) => (wanted, None),
+            Asked::Repeated(revisions) => (RevisionWanted::Auto, Some(revisions)),
         }
-        if let Some(revision) = Revision::from_name(&written) {
-            return RevisionWanted::Exactly(revision);
+    }
+
+    fn asked(&mut self, words: &[Text]) -> Asked {
+        let texts = words.iter().map(|word| word.text.as_str());
+        match asked(texts) {
+            Ok(asked) => asked,
+            Err(UnknownRevision { index, known }) => {
+                let word = &words[index];
+                self.problem(word.at, |origin| {
+                    problems::unknown_word(origin, &word.text, "protocol revision", &known)
+                });
+                Asked::Revision(RevisionWanted::Auto)
+            }
         }
-        let mut known = vec!["auto", "stateless"];
-        known.extend(Revision::ALL.map(Revision::name));
-        self.problem(field.at, |origin| {
-            problems::unknown_word(origin, &written, "protocol revision", &known)
-        });
-        RevisionWanted::Auto
     }
 
     /// Adds what a `client_capabilities` says.

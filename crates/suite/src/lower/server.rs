@@ -1,12 +1,12 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Lowering, StartedIn, docker::names_image};
+use super::{Lowering, StartedIn, client::ClientSays, docker::names_image};
 use crate::{
     model::{
         container::Container,
         server::{
             Auth, Directory, Inherit, Launch, Listening, PROFILES, Program, Ready, Server, Target,
-            UrlTransport,
+            Trust, UrlTransport,
         },
     },
     problems,
@@ -14,16 +14,21 @@ use crate::{
         Field,
         client::RawCapabilities,
         docker::RawDocker,
-        server::{KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer},
+        server::{
+            KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer, RawTls,
+        },
         union::{FlagOr, TextOr},
-        value::{Text, TextTable, Texts},
+        value::{OneOrMany, Text, TextTable, Texts},
     },
     yaml::{At, Source},
 };
-use mcp::script::{client::ClientBehaviour, template::Template};
+use mcp::script::template::Template;
 
 /// What `server` says about the client.
-pub(super) type ClientSide = (Option<Field<Text>>, Option<Field<RawCapabilities>>);
+pub(super) type ClientSide = (
+    Option<Field<OneOrMany<Text>>>,
+    Option<Field<RawCapabilities>>,
+);
 
 /// The transports of `transport`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +55,7 @@ struct Reached {
     headers: Option<Field<TextTable>>,
     launch: Option<Field<RawLaunch>>,
     auth: Option<Field<RawAuth>>,
+    tls: Option<Field<RawTls>>,
 }
 
 impl Reached {
@@ -61,7 +67,7 @@ impl Reached {
 
 impl Lowering<'_> {
     /// A server with a name of its own, and what its block says about the client.
-    pub fn named_server(&mut self, field: Field<Box<RawServer>>) -> (Server, ClientBehaviour) {
+    pub fn named_server(&mut self, field: Field<Box<RawServer>>) -> (Server, ClientSays) {
         let at = field.key;
         let (server, (protocol, capabilities)) = self.server(Some(field), at);
         self.port = false;
@@ -90,6 +96,7 @@ impl Lowering<'_> {
             protocol,
             client_capabilities,
             auth,
+            tls,
         } = *field.map(|field| field.value).unwrap_or_default();
         if let Some(builtin) = &builtin {
             self.check_profile(&builtin.value);
@@ -107,6 +114,7 @@ impl Lowering<'_> {
             headers,
             launch,
             auth,
+            tls,
         };
         self.check_one_program(&started, &reached);
         // An empty text is how an image that is not wanted is written in the Go tool.
@@ -192,12 +200,14 @@ impl Lowering<'_> {
             headers,
             launch,
             auth,
+            tls,
         } = reached;
         let keys = [
             ("url", url.as_ref().map(|field| field.key)),
             ("headers", headers.as_ref().map(|field| field.key)),
             ("launch", launch.as_ref().map(|field| field.key)),
             ("auth", auth.as_ref().map(|field| field.key)),
+            ("tls", tls.as_ref().map(|field| field.key)),
         ];
         for (key, at) in keys {
             if let Some(at) = at {
@@ -293,6 +303,7 @@ impl Lowering<'_> {
             headers,
             launch,
             auth,
+            tls,
         } = reached;
         let word = match transport {
             UrlTransport::Http => "http",
@@ -333,9 +344,26 @@ impl Lowering<'_> {
             url,
             headers,
             auth: auth.and_then(|auth| self.auth(auth)).map(Box::new),
+            trust: tls.map(|tls| self.trust(tls)).unwrap_or_default(),
             launch: Box::new(process),
             container,
             listening: listening.map(Box::new),
+        }
+    }
+
+    /// Which certificates are trusted.
+    fn trust(&mut self, tls: Field<RawTls>) -> Trust {
+        let RawTls { ca, insecure } = tls.value;
+        match (ca, insecure.is_some_and(|it| it.value)) {
+            (None, false) => Trust::Usual,
+            (None, true) => Trust::Anyone,
+            (Some(ca), false) => Trust::Also(self.directory(ca.value)),
+            (Some(_), true) => {
+                self.problem(tls.key, |origin| {
+                    problems::conflicting_keys(origin, &["ca", "insecure"], "`tls`")
+                });
+                Trust::Usual
+            }
         }
     }
 

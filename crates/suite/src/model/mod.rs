@@ -6,13 +6,14 @@ pub mod counted;
 pub mod expectation;
 mod fixture;
 pub mod misspelt;
+pub mod revisions;
 pub mod runtime_rules;
 pub mod server;
 mod value_rule;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use self::{runtime_rules::RuntimeRules, server::Server};
+use self::{revisions::Revisions, runtime_rules::RuntimeRules, server::Server};
 use crate::{
     model::expectation::{Beside, Wanted},
     written::{Part, Places},
@@ -99,6 +100,8 @@ pub struct Assertion {
     pub server: Arc<Server>,
     /// What the client can do for the server, and the revision it asks for.
     pub client: Arc<ClientBehaviour>,
+    /// The revisions that it is repeated on, where the suite asks for several.
+    pub revisions: Option<Revisions>,
     /// When and how often it runs, when the suite says anything about it.
     pub control: Option<Box<Control>>,
     /// Whether `{{fixture}}` or a file expectation occurs in what is written of it.

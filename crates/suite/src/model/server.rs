@@ -39,6 +39,8 @@ pub enum Target {
         headers: Vec<(String, EnvValue)>,
         /// How requests are authorised.
         auth: Option<Box<Auth>>,
+        /// Which certificates are trusted.
+        trust: Trust,
         /// The process that is started before; without `listening`, what is said of one that takes the url's place.
         launch: Box<Launch>,
         /// The container that it is started in.
@@ -176,6 +178,18 @@ impl Auth {
             } => token_url.iter().chain([id, secret]).collect(),
         }
     }
+}
+
+/// Which certificates of servers are trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Those that the system trusts.
+    #[default]
+    Usual,
+    /// Those, and what the authorities of this file vouch for.
+    Also(Directory),
+    /// Any.
+    Anyone,
 }
 
 /// The transports of a url.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::target_key::TargetKey;
 use crate::model::{Assertion, Body, Case, server::Server};
-use mcp::script::client::ClientBehaviour;
+use mcp::{protocol::revision::Revision, script::client::ClientBehaviour};
 
 /// One thing to do, in its place in the plan.
 #[derive(Debug)]
@@ -58,6 +58,24 @@ pub struct Planned {
     pub terms: Arc<Terms>,
 }
 
+/// One of several revisions that an assertion runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnRevision {
+    /// The suite or the command line names it.
+    Named(Revision),
+    /// It is left out where the server does not speak it.
+    IfSpoken(Revision),
+}
+
+impl OnRevision {
+    /// Which one.
+    pub fn revision(self) -> Revision {
+        match self {
+            Self::Named(revision) | Self::IfSpoken(revision) => revision,
+        }
+    }
+}
+
 /// How an assertion runs.
 #[derive(Debug, Clone)]
 pub struct Terms {
@@ -65,6 +83,8 @@ pub struct Terms {
     pub server: Arc<Server>,
     /// How the client behaves: as the assertion says, and the target where it says nothing.
     pub client: Arc<ClientBehaviour>,
+    /// The revision that it is repeated on, if it is on several.
+    pub revision: Option<OnRevision>,
     /// Whether it gets a copy of the fixture.
     pub fixture: OwnFixture,
     /// Equal for jobs that talk to the same server in the same way; none where that is never known.
@@ -85,6 +105,7 @@ impl Terms {
         let Self {
             server,
             client,
+            revision,
             fixture,
             target_key,
             listed,
@@ -94,6 +115,7 @@ impl Terms {
         } = self;
         Arc::ptr_eq(server, &other.server)
             && Arc::ptr_eq(client, &other.client)
+            && *revision == other.revision
             && *fixture == other.fixture
             && *target_key == other.target_key
             && *listed == other.listed

@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
-    job::{Job, OwnFixture, Planned, Terms, Work},
+    job::{Job, OnRevision, OwnFixture, Planned, Terms, Work},
     place::{Placed, Places},
     servers::{Gathering, Servers},
     shard::Part,
@@ -22,11 +22,19 @@ use self::{
 use crate::{
     model::{
         Assertion, Entry, Suite,
-        server::{Launch, Program, Server, Target, UrlTransport},
+        revisions::{Asked, Revisions},
+        server::{Launch, Program, Server, Target, Trust, UrlTransport},
     },
     settings::NamedTarget,
 };
-use mcp::script::{client::ClientBehaviour, subject::Needs, template::Template};
+use mcp::{
+    protocol::revision::Revision,
+    script::{
+        client::{ClientBehaviour, RevisionWanted},
+        subject::Needs,
+        template::Template,
+    },
+};
 use text::{
     count,
     environment::Environment,
@@ -58,6 +66,8 @@ pub struct PlanOptions<'a> {
     pub server: Option<ServerOverride>,
     /// Where servers run.
     pub places: Places,
+    /// The revision for assertions and targets that name none, or several to repeat them on.
+    pub protocol: Asked,
     /// The targets each assertion is repeated on; empty: each on its own server.
     pub targets: Vec<NamedTarget>,
     /// Targets that were not chosen where others were.
@@ -146,9 +156,11 @@ pub struct TooManyJobs {
 /// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
 pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJobs> {
     let (selected, of_other_shards) = selected(suite, options);
-    let of_each = (options.trials as usize).saturating_mul(options.targets.len().max(1));
     let jobs = selected.iter().fold(0_usize, |jobs, entry| match entry {
-        Entry::Assertion(_) => jobs.saturating_add(of_each),
+        Entry::Assertion(assertion) => {
+            let talks = ways(assertion, options).count();
+            jobs.saturating_add(talks.saturating_mul(options.trials as usize))
+        }
         Entry::Invalid { .. } => jobs.saturating_add(1),
     });
     if jobs > MOST_JOBS {
@@ -210,10 +222,55 @@ fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>,
     (selected, of_other_shards)
 }
 
+/// On what an assertion runs: a target, if the run has several, and a revision, if it is repeated on several.
+type Way<'a> = (Option<&'a NamedTarget>, Option<OnRevision>);
+
+/// On what an assertion runs, one after another.
+fn ways<'a>(assertion: &Assertion, options: &'a PlanOptions<'_>) -> impl Iterator<Item = Way<'a>> {
+    let targets = options.targets.iter().map(Some);
+    let own = options.targets.is_empty().then_some(None);
+    own.into_iter().chain(targets).flat_map(move |target| {
+        let on: Vec<Option<OnRevision>> = match revisions(assertion, target, options) {
+            None => vec![None],
+            Some(Revisions::These(these)) => {
+                let on = these.iter().copied().map(OnRevision::Named);
+                on.map(Some).collect()
+            }
+            Some(Revisions::Spoken) => Revision::ALL
+                .map(|it| Some(OnRevision::IfSpoken(it)))
+                .to_vec(),
+        };
+        on.into_iter().map(move |revision| (target, revision))
+    })
+}
+
+/// The revisions that an assertion is repeated on: it says so first, then its target, then the command line.
+fn revisions<'a>(
+    assertion: &'a Assertion,
+    target: Option<&'a NamedTarget>,
+    options: &'a PlanOptions<'_>,
+) -> Option<&'a Revisions> {
+    if assertion.needs == Needs::Nothing {
+        return None;
+    }
+    let own = (&assertion.revisions, assertion.client.as_ref());
+    let of_target = target.map(|it| (&it.revisions, &it.client));
+    for (revisions, client) in [Some(own), of_target].into_iter().flatten() {
+        if revisions.is_some() || client.revision != RevisionWanted::Auto {
+            return revisions.as_ref();
+        }
+    }
+    match &options.protocol {
+        Asked::Repeated(revisions) => Some(revisions),
+        Asked::Revision(_) => None,
+    }
+}
+
 /// How an assertion talks to a server.
 struct Talk<'a> {
     /// The target, when the run has several.
     target: Option<&'a NamedTarget>,
+    revision: Option<OnRevision>,
     client: Arc<ClientBehaviour>,
     fixture: OwnFixture,
     /// The server in its place, or why it cannot be there.
@@ -260,27 +317,23 @@ impl<'a> Talks<'a> {
             let placed = self.placed.server(&server).unwrap_or(server);
             self.gathering.meet(&placed);
         }
-        if options.targets.is_empty() {
-            return vec![self.on(assertion, None)];
-        }
-        let on = |target| self.on(assertion, Some(target));
-        options.targets.iter().map(on).collect()
+        ways(assertion, options)
+            .map(|way| self.on(assertion, way))
+            .collect()
     }
 
-    fn on(&mut self, assertion: &Assertion, target: Option<&'a NamedTarget>) -> Talk<'a> {
+    fn on(&mut self, assertion: &Assertion, (target, revision): Way<'a>) -> Talk<'a> {
         let server = self.server(assertion, target);
-        let client = match target {
-            Some(target) => Arc::new(assertion.client.or(&target.client)),
-            None => Arc::clone(&assertion.client),
-        };
+        let client = self.client(assertion, (target, revision));
         let fixture = own_fixture(assertion, &server, &client);
         let placed = self.placed.server(&server);
         self.gathering.meet(placed.as_ref().unwrap_or(&server));
         let server = placed.map(|server| {
             let key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
-            let case = &assertion.case;
-            let listed = key.map(|_| self.gathering.talks(case, name, (&server, &client)));
+            let label = label(target, revision);
+            let user = (&assertion.case, label.as_deref());
+            let listed = key.map(|_| self.gathering.talks(user, name, (&server, &client)));
             Spoken {
                 server,
                 key,
@@ -289,10 +342,31 @@ impl<'a> Talks<'a> {
         });
         Talk {
             target,
+            revision,
             client,
             fixture,
             server,
         }
+    }
+
+    /// How the client behaves on a target, and on a revision.
+    fn client(&self, assertion: &Assertion, (target, revision): Way<'_>) -> Arc<ClientBehaviour> {
+        let client = match target {
+            Some(target) => Arc::new(assertion.client.or(&target.client)),
+            None => Arc::clone(&assertion.client),
+        };
+        let wanted = match (revision, &self.options.protocol) {
+            (Some(on), _) => RevisionWanted::Exactly(on.revision()),
+            (None, Asked::Revision(wanted)) if client.revision == RevisionWanted::Auto => *wanted,
+            (None, Asked::Revision(_) | Asked::Repeated(_)) => client.revision,
+        };
+        if client.revision == wanted {
+            return client;
+        }
+        Arc::new(ClientBehaviour {
+            revision: wanted,
+            ..ClientBehaviour::clone(&client)
+        })
     }
 
     fn server(&self, assertion: &Assertion, target: Option<&NamedTarget>) -> Arc<Server> {
@@ -334,12 +408,20 @@ fn add_jobs(
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
-                target: talk.target.map(|target| target.name.clone()),
+                target: label(talk.target, talk.revision),
                 trial,
                 work,
             });
         }
     }
+}
+
+/// What sets the runs of one assertion apart, for people.
+fn label(target: Option<&NamedTarget>, revision: Option<OnRevision>) -> Option<String> {
+    let target = target.map(|target| target.name.as_str());
+    let revision = revision.map(|on| on.revision().name());
+    let parts: Vec<&str> = target.into_iter().chain(revision).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Whether a job gets a copy: what its assertion says of the fixture was looked for when it was loaded, what another
@@ -416,24 +498,26 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
             };
         }
         Some(ServerOverride::Url(url)) => {
-            let (transport, headers, auth) =
+            let (transport, headers, auth, trust) =
                 match std::mem::replace(&mut server.target, Target::None) {
                     Target::Url {
                         transport,
                         headers,
                         auth,
+                        trust,
                         ..
-                    } => (transport, headers, auth),
+                    } => (transport, headers, auth, trust),
                     Target::Process(_)
                     | Target::Builtin { .. }
                     | Target::Container { .. }
-                    | Target::None => (UrlTransport::Http, Vec::new(), None),
+                    | Target::None => (UrlTransport::Http, Vec::new(), None, Trust::Usual),
                 };
             server.target = Target::Url {
                 transport,
                 url: Template { text: url.clone() },
                 headers,
                 auth,
+                trust,
                 launch: Box::default(),
                 container: None,
                 listening: None,
@@ -487,6 +571,7 @@ fn terms(
     Terms {
         server: Arc::clone(server),
         client: Arc::clone(&talk.client),
+        revision: talk.revision,
         fixture: talk.fixture,
         target_key: *key,
         listed: *listed,

@@ -32,7 +32,7 @@ pub struct ListedServer {
     pub place: usize,
     /// The capabilities that clients declare to it, as [`ClientBehaviour::declared`] has them.
     pub capabilities: Vec<String>,
-    /// The target that it is of, if there are several.
+    /// The target and the revision that it is of, if there are several.
     target: Option<String>,
     /// The assertions that talk to it, also those that are skipped or left out.
     used_by: Vec<Arc<Case>>,
@@ -83,11 +83,11 @@ impl Gathering {
         known
     }
 
-    /// Notes that an assertion talks to a server as this client, on a target if there are several; its place among
-    /// those whose lists are kept.
+    /// Notes that an assertion, called as on its target and revision, talks to a server as this client, on a target if
+    /// there are several; its place among those whose lists are kept.
     pub(super) fn talks(
         &mut self,
-        case: &Arc<Case>,
+        (case, user_target): (&Arc<Case>, Option<&str>),
         target: Option<&str>,
         (server, client): (&Arc<Server>, &ClientBehaviour),
     ) -> usize {
@@ -109,7 +109,7 @@ impl Gathering {
                 name,
                 place,
                 capabilities,
-                target: target.map(str::to_owned),
+                target: user_target.map(str::to_owned),
                 used_by: Vec::new(),
             });
         }
@@ -211,7 +211,11 @@ mod tests {
             ("e", None, server("s", None)),
         ];
         for (id, target, server) in &all {
-            gathering.talks(&case(id), *target, (server, &ClientBehaviour::default()));
+            gathering.talks(
+                (&case(id), *target),
+                *target,
+                (server, &ClientBehaviour::default()),
+            );
         }
         let servers = gathering.into_servers();
         let found = servers
@@ -238,7 +242,8 @@ mod tests {
             sampling: Some(Vec::new()),
             ..ClientBehaviour::default()
         };
-        let mut talks = |id, client| gathering.talks(&case(id), None, (&server("s", None), client));
+        let mut talks =
+            |id, client| gathering.talks((&case(id), None), None, (&server("s", None), client));
         let places = [talks("a", &usual), talks("b", &capable), talks("c", &usual)];
         assert_eq!(places, [0, 1, 0]);
         let servers = gathering.into_servers();

@@ -7,7 +7,7 @@ use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::FlagOr,
-    value::{Anything, Integer, Members, Table, Text, Texts},
+    value::{Anything, Integer, Members, OneOrMany, Table, Text, Texts},
 };
 use crate::{
     Dialect,
@@ -17,8 +17,9 @@ use crate::{
 shape! {
     /// The protocol revision and the client's behaviour for one assertion.
     RawClient, "`client`" {
-        /// The protocol revision: `auto`, a revision such as `2025-06-18`, or `stateless`.
-        protocol = "protocol": Text;
+        /// The protocol revision: `auto`, a revision such as `2025-06-18`, or `stateless`. With a list, or `all` that the
+        /// server speaks, the assertion is repeated on each.
+        protocol = "protocol": OneOrMany<Text>;
         /// What the client can do for the server.
         client_capabilities = "client_capabilities": RawCapabilities;
     }

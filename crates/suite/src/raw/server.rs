@@ -5,7 +5,7 @@ use super::{
     docker::RawDocker,
     shape::shape,
     union::{FlagOr, TextOr},
-    value::{Text, TextTable, Texts},
+    value::{OneOrMany, Text, TextTable, Texts},
 };
 
 /// What says which server to start or to reach. Where one of these is misspelt, none is missing.
@@ -48,12 +48,24 @@ shape! {
         docker = "docker": TextOr<RawDocker>;
         /// The protocol revision: `auto` (the default: the newest with a handshake that both know, and `stateless` where
         /// the server refuses a handshake for it), a revision such as `2025-06-18`, or `stateless` (2026-07-28, without a
-        /// handshake).
-        protocol = "protocol": Text;
+        /// handshake). With a list, or `all` that the server speaks, assertions are repeated on each.
+        protocol = "protocol": OneOrMany<Text>;
         /// What the client can do for the server.
         client_capabilities = "client_capabilities": RawCapabilities;
         /// How requests are authorised.
         auth = "auth": RawAuth;
+        /// Which certificates a server behind `https` may have.
+        tls = "tls": RawTls;
+    }
+}
+
+shape! {
+    /// Which certificates a server behind `https` may have. Without it: those that the system trusts.
+    RawTls, "`tls`" {
+        /// A PEM file with authorities that are trusted besides the system's, relative to the YAML file.
+        ca = "ca": Text;
+        /// `true`: any certificate is taken, which is a finding in every report.
+        insecure = "insecure": bool;
     }
 }
 

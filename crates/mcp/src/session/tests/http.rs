@@ -23,6 +23,7 @@ use crate::{
         Connection,
         clock::JobClock,
         http::{self, HttpParts, Style},
+        tls::Trusted,
     },
 };
 
@@ -108,7 +109,7 @@ async fn a_session_over_http_observes_what_one_over_lines_does() {
     };
     let server = Server::start(&python).await;
     let connection = Connection::http(HttpParts {
-        client: http::client(&Environment::default()).unwrap(),
+        client: http::client(&Environment::default(), &Trusted::Usual).unwrap(),
         style: Style::Streamable,
         url: format!("http://127.0.0.1:{}/mcp", server.port),
         headers: Vec::new(),

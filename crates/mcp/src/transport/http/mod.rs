@@ -27,7 +27,13 @@ use tokio::{
 };
 
 use self::legacy::Address;
-use super::{Inbound, Outgoing, SendFailure, clock::JobClock, stdio::Gone, tls, wire::WireLog};
+use super::{
+    Inbound, Outgoing, SendFailure,
+    clock::JobClock,
+    stdio::Gone,
+    tls::{self, Trusted},
+    wire::WireLog,
+};
 use crate::protocol::{
     frame::{Direction, Frame, FrameMeta},
     message::Id,
@@ -61,8 +67,8 @@ const TURNS: usize = 4;
 
 /// The client that all connections of a run share. It keeps no cookies, asks no proxy, and follows a redirect only within
 /// its origin, so that no credentials go elsewhere.
-pub fn client(environment: &Environment) -> Result<Client, String> {
-    let config = tls::client_config(environment).map_err(|error| error.to_string())?;
+pub fn client(environment: &Environment, trusted: &Trusted) -> Result<Client, String> {
+    let config = tls::config_trusting(environment, trusted).map_err(|error| error.to_string())?;
     let within_origin = redirect::Policy::custom(|attempt| {
         let from = attempt.previous().last().map(Url::origin);
         if from != Some(attempt.url().origin()) {

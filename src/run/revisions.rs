@@ -1,0 +1,281 @@
+//! Assertions on several revisions: which ones a server speaks, and what it answers differently on them.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{attempt, catalogs::asking, job::Shared};
+use check::outcome::{
+    Outcome,
+    event::{Event, News},
+};
+use mcp::{
+    observation::{
+        Observation,
+        answer::Body,
+        finding::{FindingCode, note},
+    },
+    protocol::revision::Revision,
+    script::{
+        client::{ClientBehaviour, RevisionWanted},
+        subject::Subject,
+    },
+};
+use suite::plan::{
+    Plan,
+    job::{Job, OnRevision, Planned, RunJob, Work},
+};
+use text::around_both;
+
+/// How much of an answer is shown, in characters.
+const SHOWN: usize = 200;
+
+/// Members of a result that only carry the protocol of its revision.
+const OF_THE_PROTOCOL: [&str; 4] = ["_meta", "resultType", "ttlMs", "cacheScope"];
+
+/// What a server said to the question whether it speaks a revision.
+#[derive(Debug, Clone)]
+enum Spoken {
+    Yes,
+    /// Why not.
+    No(String),
+}
+
+/// Leaves out the jobs whose servers do not speak their revisions. Each server is asked in a session of its own for each
+/// revision, because some keep to the revision of their first request. One that speaks none keeps the jobs of the newest
+/// handshake, which say what is wrong.
+pub(super) async fn leave_out_unspoken(shared: &mut Shared, emit: &mut impl FnMut(Event)) {
+    let mut asked: BTreeMap<(String, Revision), &Planned> = BTreeMap::new();
+    for planned in shared.plan.jobs.iter().filter_map(if_spoken) {
+        asked.entry(question(&planned)).or_insert(planned.0);
+    }
+    if asked.is_empty() {
+        return;
+    }
+    let what = "asking servers which revisions they speak".to_owned();
+    emit(Event::Preparing {
+        what,
+        news: News::Begun,
+    });
+    let asking = asked
+        .iter()
+        .map(|((_, revision), planned)| speaks(planned, *revision, shared));
+    let answers: Vec<Spoken> = stream::iter(asking)
+        .buffered(shared.options.jobs.max(1))
+        .collect()
+        .await;
+    let spoken: BTreeMap<_, _> = asked.into_keys().zip(answers).collect();
+    if shared.options.interrupt.is_cancelled() {
+        return;
+    }
+    for what in told(&spoken) {
+        emit(Event::Preparing {
+            what,
+            news: News::Begun,
+        });
+    }
+    shared.plan.jobs.retain(|job| {
+        let Some(planned) = if_spoken(job) else {
+            return true;
+        };
+        let (server, revision) = question(&planned);
+        let speaks =
+            |revision| matches!(spoken.get(&(server.clone(), revision)), Some(Spoken::Yes));
+        let speaks_none = || !Revision::ALL.into_iter().any(speaks);
+        speaks(revision) || revision == Revision::NEWEST_HANDSHAKE && speaks_none()
+    });
+}
+
+/// A job that runs only where its revision is spoken.
+fn if_spoken(job: &Job) -> Option<(&Planned, Revision)> {
+    let Work::Run(planned) = &job.work else {
+        return None;
+    };
+    match planned.terms.revision {
+        Some(OnRevision::IfSpoken(revision)) => Some((planned, revision)),
+        Some(OnRevision::Named(_)) | None => None,
+    }
+}
+
+/// A server with its client, and the revision: the same for all jobs that ask the same.
+fn question((planned, revision): &(&Planned, Revision)) -> (String, Revision) {
+    let client = ClientBehaviour {
+        revision: RevisionWanted::Auto,
+        ..ClientBehaviour::clone(&planned.terms.client)
+    };
+    let server = &planned.terms.server.target;
+    (format!("{server:?} {client:?}"), *revision)
+}
+
+/// Asks in a session of its own.
+async fn speaks(planned: &Planned, revision: Revision, shared: &Shared) -> Spoken {
+    let planned = asking(planned);
+    let deadline = Instant::now() + planned.terms.timeout;
+    let (mut live, bindings) = match attempt::open(&planned, shared).await {
+        Ok(opened) => opened,
+        Err(disruption) => return Spoken::No(disruption.message),
+    };
+    let spoken = tokio::select! {
+        agreed = live.session.greet(&bindings, deadline) => match agreed {
+            Ok(agreed) if agreed == revision => Spoken::Yes,
+            Ok(other) => Spoken::No(format!("it answers with {other}")),
+            Err(why) => Spoken::No(why),
+        },
+        () = shared.options.interrupt.cancelled() => Spoken::No("interrupted".to_owned()),
+    };
+    live.abandon(shared).await;
+    spoken
+}
+
+/// For each server that speaks any, in a line: which revisions, and which not.
+fn told(spoken: &BTreeMap<(String, Revision), Spoken>) -> Vec<String> {
+    let mut servers: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    for ((server, revision), answer) in spoken {
+        let (yes, no) = servers.entry(server).or_default();
+        match answer {
+            Spoken::Yes => yes.push(revision.to_string()),
+            Spoken::No(why) => no.push(format!("{revision}: {why}")),
+        }
+    }
+    let speaking = servers.into_values().filter(|(yes, _)| !yes.is_empty());
+    let told = speaking.map(|(yes, no)| {
+        let no: Vec<String> = no.into_iter().map(|it| format!("; not {it}")).collect();
+        format!("the server speaks {}{}", yes.join(", "), no.concat())
+    });
+    told.collect()
+}
+
+/// What was answered, as it is compared with what is answered on other revisions; `None` where there is no answer,
+/// or a difference means nothing: what begins a session, and frames written for one revision.
+pub(super) fn answered(job: &RunJob, seen: &Observation) -> Option<String> {
+    job.planned.terms.revision?;
+    match &job.body.subject {
+        Subject::Initialize | Subject::Raw(_) | Subject::Trajectory(_) => return None,
+        Subject::Tool(_)
+        | Subject::Tools(_)
+        | Subject::Resources(_)
+        | Subject::Prompts(_)
+        | Subject::Completion(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Logging { .. }
+        | Subject::Notifications { .. }
+        | Subject::Steps { .. } => {}
+    }
+    Some(match &seen.answer.as_ref()?.body {
+        Body::Result(reply) => {
+            let mut result = reply.raw.clone();
+            if let Value::Object(members) = &mut result {
+                members.retain(|name, _| !OF_THE_PROTOCOL.contains(&name.as_str()));
+            }
+            result.to_string()
+        }
+        Body::ProtocolError(error) => json!({ "error": error.raw }).to_string(),
+    })
+}
+
+/// The runs of one assertion on several revisions that are not over.
+#[derive(Debug, Default)]
+pub(super) struct Repeated(HashMap<Repetition, Answers>);
+
+/// The assertion by its place in memory, the trial, and the target.
+type Repetition = (usize, u32, Option<String>);
+
+/// How many answers are still to come, and those that came.
+#[derive(Debug, Default)]
+struct Answers {
+    open: usize,
+    came: Vec<(Revision, String)>,
+}
+
+impl Repeated {
+    /// All of a plan.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut repeated = Self::default();
+        for (repetition, _) in plan.jobs.iter().filter_map(repetition) {
+            repeated.0.entry(repetition).or_default().open += 1;
+        }
+        repeated
+    }
+
+    /// Takes an outcome; adds a finding to the last one of an assertion whose answers differ.
+    pub(super) fn compare(&mut self, job: &Job, outcome: &mut Outcome) {
+        let Some((repetition, revision)) = repetition(job) else {
+            return;
+        };
+        let Some(answers) = self.0.get_mut(&repetition) else {
+            return;
+        };
+        answers.open = answers.open.saturating_sub(1);
+        let answer = outcome.answer.take();
+        answers.came.extend(answer.map(|answer| (revision, answer)));
+        if answers.open > 0 {
+            return;
+        }
+        let answers = self.0.remove(&repetition).unwrap_or_default();
+        if let Some(message) = difference(&answers.came) {
+            note(
+                &mut outcome.findings,
+                FindingCode::RevisionsDiffer,
+                message,
+                None,
+            );
+        }
+    }
+}
+
+fn repetition(job: &Job) -> Option<(Repetition, Revision)> {
+    let Work::Run(planned) = &job.work else {
+        return None;
+    };
+    let revision = planned.terms.revision?.revision();
+    let target = job
+        .target
+        .as_deref()
+        .and_then(|it| it.strip_suffix(revision.name()));
+    let target = target.map(str::to_owned);
+    Some(((Arc::as_ptr(&job.case).addr(), job.trial, target), revision))
+}
+
+/// Two answers that differ, with the revisions of each; `None` where all are equal.
+fn difference(answers: &[(Revision, String)]) -> Option<String> {
+    let (_, one) = answers.first()?;
+    let (_, other) = answers.iter().find(|(_, answer)| answer != one)?;
+    let on = |wanted: &String| {
+        let same = answers.iter().filter(|(_, answer)| answer == wanted);
+        let names: Vec<&str> = same.map(|(revision, _)| revision.name()).collect();
+        names.join(", ")
+    };
+    let (shown, shown_other) = around_both(one, other, SHOWN);
+    Some(format!(
+        "on {} the answer is {shown}, on {} it is {shown_other}",
+        on(one),
+        on(other)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Revision, difference};
+
+    #[test]
+    fn a_difference_names_both_answers_and_all_their_revisions() {
+        let case = |answers: &[(Revision, &str)]| {
+            let answers = answers
+                .iter()
+                .map(|(on, answer)| (*on, (*answer).to_owned()));
+            difference(&answers.collect::<Vec<_>>())
+        };
+        let (old, new) = (Revision::V2025_11_25, Revision::V2026_07_28);
+        assert_eq!(case(&[]), None);
+        assert_eq!(case(&[(old, "a"), (new, "a")]), None);
+        let differs = case(&[(Revision::V2025_06_18, "a"), (old, "a"), (new, "b")]);
+        let wanted = "on 2025-06-18, 2025-11-25 the answer is a, on 2026-07-28 it is b";
+        assert_eq!(differs.as_deref(), Some(wanted));
+    }
+}
