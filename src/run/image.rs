@@ -31,14 +31,23 @@ pub(super) async fn of(
     shared: &Shared,
     teller: Teller<'_>,
 ) -> Result<Option<Arc<ReadyImage>>, Disruption> {
-    let Target::Container { container, program } = &planned.terms.server.target else {
+    let Target::Container {
+        container,
+        program,
+        served,
+    } = &planned.terms.server.target
+    else {
         return Ok(None);
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
         return Err(place("there is no container engine or no image for it"));
     };
     teller.phase(Phase::Place);
-    let start = first_start(planned, shared, container, program)?;
+    // One that listens says nothing over its standard streams.
+    let start = match served {
+        None => first_start(planned, shared, container, program)?,
+        Some(_) => None,
+    };
     let tell = |told| {
         let (what, news) = match told {
             Told::Begun(what) => (what, News::Begun),

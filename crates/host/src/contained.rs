@@ -8,15 +8,15 @@ use std::{
 
 use super::{
     container::{
+        body::Command,
         covered::covered,
         image::ReadyImage,
         refusal::ContainerFailure,
-        server::{ServerContainer, Wanted},
+        server::{Listens, ServerContainer, Wanted},
     },
     container_files::ContainerFiles,
     fixture::Fixture,
     host::{Host, Start},
-    launch,
 };
 use mcp::{
     observation::{
@@ -26,19 +26,16 @@ use mcp::{
     },
     transport::Connection,
 };
-use suite::model::{
-    container::{Container, MountSource},
-    server::Program,
-};
+use suite::model::container::{Container, MountSource};
 
 /// Waits for a turn at the engine, which is added to `delay`, then makes the container and starts the server in it.
 /// Nothing is started any more once `called_off` resolves.
 pub(super) async fn start(
     host: &Host,
-    (container, program, image): (&Container, &Program, &ReadyImage),
+    (container, image): (&Container, &ReadyImage),
+    (command, listens): (Command, Listens),
     start: &Start<'_>,
-    delay: &mut Duration,
-    called_off: impl Future<Output = ()>,
+    (delay, called_off): (&mut Duration, impl Future<Output = ()>),
 ) -> Result<(ServerContainer, Connection), Disruption> {
     let Some(crew) = &host.containers else {
         let message = "there is no container engine";
@@ -59,10 +56,11 @@ pub(super) async fn start(
     let wanted = Wanted {
         container,
         image,
-        command: launch::contained(program, start.bindings)?,
+        command,
         fixture: files.and_then(ContainerFiles::fixture),
         assertion: start.assertion,
         outside: files.map(ContainerFiles::outside).unwrap_or_default(),
+        listens,
     };
     let starting = async {
         let begun = Instant::now();

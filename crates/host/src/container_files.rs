@@ -72,12 +72,16 @@ impl ContainerFiles {
         bindings: &Bindings,
     ) -> Self {
         let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
-        let bindings = Bindings {
+        let mut bindings = Bindings {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
             ..bindings.clone()
         };
+        // Whichever it will be.
+        bindings.captured.insert("port".to_owned(), 0.into());
         let directory = match target {
-            Target::Container { container, program } => {
+            Target::Container {
+                container, program, ..
+            } => {
                 // One that cannot be told keeps the server from being started, too.
                 let own = launch::contained(program, &bindings).ok();
                 let own = own.and_then(|command| command.workdir);

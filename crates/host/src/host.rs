@@ -12,7 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     contained,
-    container::{Containers, image::ReadyImage, server::ServerContainer},
+    container::{
+        Containers,
+        image::ReadyImage,
+        server::{Listens, ServerContainer},
+    },
     fixture::Fixture,
     launch::{Spelled, not_started, process_spec},
     locked,
@@ -91,12 +95,28 @@ impl Host {
         called_off: impl Future<Output = ()>,
     ) -> Result<Server, Disruption> {
         let image = start.image;
-        if let (Target::Container { container, program }, Some(image)) = (start.target, image) {
-            let what = (&**container, program, image);
-            let started = contained::start(self, what, start, waited, called_off);
+        if let (Target::Container { container, .. }, Some(image)) = (start.target, image) {
+            let (line, reached) = match spelled {
+                Spelled::Command(line) => (Some(line), None),
+                Spelled::Url(mut reached) => {
+                    let listener = reached.listener.take();
+                    let line = listener.as_ref().map(|it| it.command.clone());
+                    (line, listener.map(|it| (reached, it)))
+                }
+            };
+            let listens = match &reached {
+                None => Listens::Nowhere,
+                Some(_) => Listens::OnNetwork,
+            };
+            let what = (line.unwrap_or_default().into(), listens);
+            let patience = (waited, called_off);
+            let started = contained::start(self, (container, image), what, start, patience);
             let (container, connection) = Box::pin(started).await?;
             let peer = Peer::Container(Box::new(container));
-            return Ok(Server { connection, peer });
+            let Some(reached) = reached else {
+                return Ok(Server { connection, peer });
+            };
+            return Box::pin(remote::reach_in(self, reached, (peer, connection), start)).await;
         }
         let command = match spelled {
             Spelled::Command(command) => command,
@@ -132,7 +152,7 @@ pub enum Peer {
     Process(Process),
     /// A container of the engine's.
     Container(Box<ServerContainer>),
-    /// A process of this machine that listens on a port.
+    /// A process or a container that listens on a port.
     Launched(Box<Launched>),
     /// A server behind a url that we did not start: there is no process to watch or to end.
     Remote,
@@ -167,7 +187,7 @@ impl Peer {
     pub fn status(&self) -> Option<ExitStatus> {
         match self {
             Self::Process(process) => process.status(),
-            Self::Launched(launched) => launched.process.status(),
+            Self::Launched(launched) => launched.peer.status(),
             Self::Container(container) => container.status(),
             Self::Remote => None,
         }
@@ -182,7 +202,7 @@ impl Peer {
     pub fn end_watch(&self) -> Pin<Box<dyn Future<Output = ExitStatus> + Send>> {
         match self {
             Self::Process(process) => Box::pin(process.end_watch()),
-            Self::Launched(launched) => Box::pin(launched.process.end_watch()),
+            Self::Launched(launched) => launched.peer.end_watch(),
             Self::Container(container) => Box::pin(container.end_watch()),
             Self::Remote => Box::pin(std::future::pending()),
         }
@@ -192,7 +212,7 @@ impl Peer {
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Process(process) => process.is_stopped(),
-            Self::Launched(launched) => launched.process.is_stopped(),
+            Self::Launched(launched) => launched.peer.is_stopped(),
             Self::Container(_) | Self::Remote => false,
         }
     }
@@ -201,7 +221,7 @@ impl Peer {
     pub fn stderr(&self) -> StderrTail {
         match self {
             Self::Process(process) => process.stderr(),
-            Self::Launched(launched) => launched.process.stderr(),
+            Self::Launched(launched) => launched.peer.stderr(),
             Self::Container(container) => container.stderr(),
             Self::Remote => StderrTail::default(),
         }
@@ -211,7 +231,8 @@ impl Peer {
     pub fn container(&self) -> Option<&ServerContainer> {
         match self {
             Self::Container(container) => Some(container),
-            Self::Process(_) | Self::Launched(_) | Self::Remote => None,
+            Self::Launched(launched) => launched.peer.container(),
+            Self::Process(_) | Self::Remote => None,
         }
     }
 
@@ -227,7 +248,7 @@ impl Peer {
     pub fn ask(&mut self) {
         match self {
             Self::Process(process) => process.ask(),
-            Self::Launched(launched) => launched.process.ask(),
+            Self::Launched(launched) => launched.peer.ask(),
             Self::Container(container) => container.ask(),
             Self::Remote => {}
         }
@@ -259,16 +280,15 @@ impl Peer {
     pub async fn end_now(&mut self) -> Option<Exit> {
         match self {
             Self::Container(container) => Some(container.abandon()),
-            Self::Process(_) | Self::Launched(_) | Self::Remote => {
-                self.end_in(Patience::HURRIED).await
-            }
+            Self::Launched(launched) => Box::pin(launched.peer.end_now()).await,
+            Self::Process(_) | Self::Remote => self.end_in(Patience::HURRIED).await,
         }
     }
 
-    async fn end_in(&mut self, patience: Patience) -> Option<Exit> {
+    pub(super) async fn end_in(&mut self, patience: Patience) -> Option<Exit> {
         match self {
             Self::Process(process) => Some(Box::pin(process.end(patience)).await),
-            Self::Launched(launched) => Some(Box::pin(launched.end(patience)).await),
+            Self::Launched(launched) => Box::pin(launched.end(patience)).await,
             Self::Container(container) => Some(Box::pin(container.end(patience)).await),
             Self::Remote => None,
         }
@@ -281,7 +301,8 @@ impl Peer {
                 (exit.ending == Ending::Killed && client).then(|| LEFT_BY_CLIENT.to_owned())
             }
             Self::Container(container) => contained::ran_out(container, exit.status),
-            Self::Launched(_) | Self::Remote => None,
+            Self::Launched(launched) => launched.peer.note(exit),
+            Self::Remote => None,
         }
     }
 }

@@ -20,14 +20,14 @@ use mcp::{
 use suite::model::{
     runtime_rules::Lookup,
     server::{
-        Auth, Directory, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready, Server,
-        Target, Trust, UrlTransport,
+        Auth, Directory, Endpoint, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready,
+        Server, Target, Trust, UrlTransport,
     },
 };
 use text::{environment::Environment, redact::Secrets};
 
 /// A command line with its surroundings, ready to be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program.
     pub program: String,
@@ -41,6 +41,18 @@ pub struct CommandLine {
     pub env: Vec<(String, String)>,
     /// What is inherited.
     pub inherit: Inherit,
+}
+
+/// What is started in a container of a line that was made for it.
+impl From<CommandLine> for Command {
+    fn from(line: CommandLine) -> Self {
+        Self {
+            program: (!line.program.is_empty()).then_some(line.program),
+            args: line.args,
+            env: line.env,
+            workdir: line.directory.map(|folder| folder.display().to_string()),
+        }
+    }
 }
 
 impl CommandLine {
@@ -61,6 +73,7 @@ impl CommandLine {
             Target::Container {
                 container,
                 program: Program::Launched(_),
+                served: _,
             } if self.program.is_empty() => {
                 let command = Command {
                     args: self.args.clone(),
@@ -149,36 +162,56 @@ pub fn spelled(
     bindings: &Bindings,
     port: impl FnOnce() -> Result<u16, Disruption>,
 ) -> Result<Spelled, Disruption> {
-    let Target::Url {
-        transport,
-        url,
-        headers,
-        auth,
-        trust,
-        launch,
-        container,
-        listening,
-    } = target
-    else {
+    let (endpoint, listening) = match target {
+        Target::Process(_) | Target::Builtin { .. } | Target::None => (None, None),
+        Target::Url {
+            endpoint,
+            launch,
+            listening,
+        } => {
+            let listening = listening.as_deref().map(|it| (it, Some(&**launch)));
+            (Some(&**endpoint), listening)
+        }
+        Target::Container { served, .. } => match served.as_deref() {
+            Some(served) => (Some(&served.endpoint), Some((&served.listening, None))),
+            None => (None, None),
+        },
+    };
+    let Some(endpoint) = endpoint else {
         return command_line(target, bindings).map(Spelled::Command);
     };
-    if container.is_some() {
-        return Err(unsupported(
-            "servers that listen in a container are not supported by this version",
-        ));
-    }
-    let port = listening.as_ref().map(|_| port()).transpose()?;
+    let port = listening.map(|_| port()).transpose()?;
     let mut bindings = Cow::Borrowed(bindings);
     if let Some(port) = port {
         let captured = &mut bindings.to_mut().captured;
         captured.insert("port".to_owned(), port.into());
     }
     let bindings = &*bindings;
-    let mut headers = headers
+    let listener = match (listening, port) {
+        (Some((listening, launch)), Some(port)) => {
+            let command = match launch {
+                Some(launch) => listening_line((launch, listening), port, bindings)?,
+                None => command_line(target, bindings)?,
+            };
+            Some(listener(command, listening, port, bindings)?)
+        }
+        (Some(_) | None, _) => None,
+    };
+    reached(endpoint, listener, bindings).map(Spelled::Url)
+}
+
+/// A url with every name filled in.
+fn reached(
+    endpoint: &Endpoint,
+    listener: Option<Listener>,
+    bindings: &Bindings,
+) -> Result<Reached, Disruption> {
+    let mut headers = endpoint
+        .headers
         .iter()
         .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))
         .collect::<Result<Vec<_>, Disruption>>()?;
-    match auth.as_deref() {
+    match &endpoint.auth {
         None => {}
         Some(Auth::Bearer(token)) => {
             let token = expand(token, bindings)?;
@@ -190,20 +223,16 @@ pub fn spelled(
             ));
         }
     }
-    let listener = match (listening, port) {
-        (Some(listening), Some(port)) => Some(listener((launch, listening), port, bindings)?),
-        (Some(_) | None, _) => None,
-    };
-    Ok(Spelled::Url(Reached {
-        style: match transport {
+    Ok(Reached {
+        style: match endpoint.transport {
             UrlTransport::Http => Style::Streamable,
             UrlTransport::Sse => Style::EventStream,
         },
-        url: render(url, bindings)?,
+        url: render(&endpoint.url, bindings)?,
         headers,
-        trusted: trusted(trust, bindings)?,
+        trusted: trusted(&endpoint.trust, bindings)?,
         listener,
-    }))
+    })
 }
 
 fn trusted(trust: &Trust, bindings: &Bindings) -> Result<Trusted, Disruption> {
@@ -217,46 +246,51 @@ fn trusted(trust: &Trust, bindings: &Bindings) -> Result<Trusted, Disruption> {
     })
 }
 
-/// The process that is started for a url.
+/// How a server that was told its port comes to listen there.
 fn listener(
-    (launch, listening): (&Launch, &Listening),
+    command: CommandLine,
+    listening: &Listening,
     port: u16,
     bindings: &Bindings,
 ) -> Result<Listener, Disruption> {
-    let environment = &bindings.environment;
-    let (program, args) = match &listening.builtin {
-        None => {
-            let program = launch
-                .command
-                .as_ref()
-                .ok_or_else(|| invalid("`launch` has no `command`"))?;
-            (
-                render(program, bindings)?,
-                render_all(&launch.args, bindings)?,
-            )
-        }
-        Some(profile) => {
-            let mut args = serve(profile, &launch.args, bindings)?;
-            args.extend(["--http".to_owned(), format!("127.0.0.1:{port}")]);
-            (environment.executable.display().to_string(), args)
-        }
-    };
-    let line = fill(launch, program, args, bindings)?;
     let ready = match &listening.ready {
         Ready::Http(path) => Ready::Http(Template::new(render(path, bindings)?)),
         ready @ (Ready::Log(_) | Ready::Port) => ready.clone(),
     };
     Ok(Listener {
-        command: CommandLine {
-            file: listening
-                .builtin
-                .as_ref()
-                .map(|_| environment.program.clone()),
-            ..line
-        },
+        command,
         port,
         ready,
         timeout: listening.timeout,
+    })
+}
+
+/// The process that is started for a url.
+fn listening_line(
+    (launch, listening): (&Launch, &Listening),
+    port: u16,
+    bindings: &Bindings,
+) -> Result<CommandLine, Disruption> {
+    let environment = &bindings.environment;
+    let Some(profile) = &listening.builtin else {
+        let program = launch
+            .command
+            .as_ref()
+            .ok_or_else(|| invalid("`launch` has no `command`"))?;
+        let args = render_all(&launch.args, bindings)?;
+        return fill(launch, render(program, bindings)?, args, bindings);
+    };
+    let mut args = serve(profile, &launch.args, bindings)?;
+    args.extend(["--http".to_owned(), format!("127.0.0.1:{port}")]);
+    let line = fill(
+        launch,
+        environment.executable.display().to_string(),
+        args,
+        bindings,
+    )?;
+    Ok(CommandLine {
+        file: Some(environment.program.clone()),
+        ..line
     })
 }
 
@@ -294,7 +328,9 @@ fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Dis
                 ..line
             })
         }
-        Target::Url { url, .. } => Err(invalid(format!("`{}` is no command", url.text))),
+        Target::Url { endpoint, .. } => {
+            Err(invalid(format!("`{}` is no command", endpoint.url.text)))
+        }
         Target::Container { program, .. } => {
             let command = contained(program, bindings)?;
             Ok(CommandLine {
@@ -367,20 +403,23 @@ pub fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disr
 pub fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
     let (values, container) = match target {
         Target::Process(launch) | Target::Builtin { launch, .. } => (values_of(&launch.env), None),
-        Target::Container { container, program } => {
-            (values_of(&program.launch().env), Some(container))
+        Target::Container {
+            container,
+            program,
+            served,
+        } => {
+            let mut values = values_of(&program.launch().env);
+            if let Some(served) = served {
+                values.extend(told(&served.endpoint));
+            }
+            (values, Some(container))
         }
         Target::Url {
-            headers,
-            auth,
-            launch,
-            container,
-            ..
+            endpoint, launch, ..
         } => {
-            let mut values = values_of(headers);
-            values.extend(auth.iter().flat_map(|auth| auth.values()));
+            let mut values = told(endpoint);
             values.extend(values_of(&launch.env));
-            (values, container.as_ref())
+            (values, None)
         }
         Target::None => (Vec::new(), None),
     };
@@ -424,6 +463,13 @@ pub fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) 
     if !plain {
         secrets.add_named(name, value);
     }
+}
+
+/// What a server behind a url is told and nobody else.
+fn told(endpoint: &Endpoint) -> Vec<&EnvValue> {
+    let mut values = values_of(&endpoint.headers);
+    values.extend(endpoint.auth.iter().flat_map(Auth::values));
+    values
 }
 
 fn values_of(table: &[(String, EnvValue)]) -> Vec<&EnvValue> {

@@ -1,5 +1,5 @@
-//! Servers behind a url: one that is there already, or a process that is started for the assertion and listens on a free
-//! port. Such a process is ended by SIGTERM: nobody speaks to it over its stdin.
+//! Servers behind a url: one that is there already, or one that is started for the assertion, as a process or in a
+//! container, and listens on a port. Such a server is ended by SIGTERM: nobody speaks to it over its stdin.
 
 use std::{
     net::{Ipv4Addr, TcpListener},
@@ -41,24 +41,27 @@ const PATIENCE: Patience = Patience {
     terminated: Duration::from_secs(2),
 };
 
-/// A process that listens on a port.
+/// A process or a container that listens on a port.
 #[derive(Debug)]
 pub struct Launched {
-    pub(super) process: Process,
+    /// What runs.
+    pub(super) peer: Peer,
     /// Reads what it writes to stdout. Holds its stdin open.
     reading: JoinHandle<()>,
 }
 
 impl Launched {
     /// Ends it and all that came of it.
-    pub(super) async fn end(&mut self, patience: Patience) -> Exit {
+    pub(super) async fn end(&mut self, patience: Patience) -> Option<Exit> {
         let patience = Patience {
             terminated: patience.terminated.min(PATIENCE.terminated),
             ..PATIENCE
         };
-        let mut exit = self.process.end(patience).await;
+        let mut exit = self.peer.end_in(patience).await;
         // SIGTERM is how it is asked.
-        if exit.ending == Ending::Terminated {
+        if let Some(exit) = &mut exit
+            && exit.ending == Ending::Terminated
+        {
             exit.ending = Ending::Asked;
         }
         self.reading.abort();
@@ -84,23 +87,71 @@ pub fn free_port() -> Result<u16, Disruption> {
 /// Connects to a server behind a url, and starts it first where it is ours to start.
 pub(super) async fn reach(
     host: &Host,
-    reached: Reached,
+    mut reached: Reached,
     start: &Start<'_>,
 ) -> Result<Server, Disruption> {
-    let Reached {
-        style,
-        url,
-        headers,
-        trusted,
-        listener,
-    } = reached;
-    let client = host
-        .http(&trusted)
-        .map_err(|reason| Disruption::new(DisruptionKind::Place, Phase::Start, reason))?;
-    let peer = match listener {
+    let peer = match reached.listener.take() {
         None => Peer::Remote,
-        Some(listener) => Peer::Launched(Box::new(launch(host, listener, start).await?)),
+        Some(listener) => {
+            let spec = process_spec(listener.command.clone(), &host.environment, start.lookup);
+            let started = Process::start(spec, start.clock).await;
+            let (process, stdout) = started.map_err(|failure| not_started(&failure))?;
+            let started = (Peer::Process(process), stdout);
+            let address = Ipv4Addr::LOCALHOST.to_string();
+            Box::pin(listening(host, started, (&listener, &address), start)).await?
+        }
     };
+    connect(host, reached, peer, start)
+}
+
+/// Connects to a server that was started in a container, once it listens.
+pub(super) async fn reach_in(
+    host: &Host,
+    (mut reached, listener): (Reached, Listener),
+    (peer, stdout): (Peer, Connection),
+    start: &Start<'_>,
+) -> Result<Server, Disruption> {
+    let address = match peer.container() {
+        Some(container) => container.address().await,
+        None => Ok(Ipv4Addr::LOCALHOST.to_string()),
+    };
+    let address = address.map_err(|why| {
+        let message = format!("the server in the container cannot be reached: {why}");
+        Disruption::new(DisruptionKind::Place, Phase::Start, message)
+    })?;
+    if let Some((authority, url)) = at_address(&reached.url, &address) {
+        // A server that guards against foreign names is called as the suite calls it.
+        reached.headers.push(("Host".to_owned(), authority));
+        reached.url = url;
+    }
+    let peer = listening(host, (peer, stdout), (&listener, &address), start).await?;
+    connect(host, reached, peer, start)
+}
+
+/// The same url at another address, and what it named, where that was this machine.
+fn at_address(url: &str, address: &str) -> Option<(String, String)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let (name, port) = authority.rsplit_once(':')?;
+    let is_here = matches!(name, "127.0.0.1" | "localhost");
+    is_here.then(|| {
+        (
+            authority.to_owned(),
+            format!("{scheme}://{address}:{port}{path}"),
+        )
+    })
+}
+
+fn connect(
+    host: &Host,
+    reached: Reached,
+    peer: Peer,
+    start: &Start<'_>,
+) -> Result<Server, Disruption> {
+    let client = host
+        .http(&reached.trusted)
+        .map_err(|reason| Disruption::new(DisruptionKind::Place, Phase::Start, reason))?;
     let gone = match &peer {
         Peer::Launched(_) => {
             let ended = peer.end_watch();
@@ -112,9 +163,9 @@ pub(super) async fn reach(
     };
     let connection = Connection::http(HttpParts {
         client,
-        style,
-        url,
-        headers,
+        style: reached.style,
+        url: reached.url,
+        headers: reached.headers,
         gone,
         clock: start.clock,
     });
@@ -123,29 +174,21 @@ pub(super) async fn reach(
     Ok(Server { connection, peer })
 }
 
-/// Starts a process and waits until it listens.
-async fn launch(
+/// Waits until a server that was started listens.
+async fn listening(
     host: &Host,
-    listener: Listener,
+    (peer, stdout): (Peer, Connection),
+    (listener, address): (&Listener, &str),
     start: &Start<'_>,
-) -> Result<Launched, Disruption> {
-    let Listener {
-        command,
-        port,
-        ready,
-        timeout,
-    } = listener;
-    let timeout = timeout.unwrap_or(start.timeout).min(start.timeout);
+) -> Result<Peer, Disruption> {
+    let timeout = listener.timeout.unwrap_or(start.timeout).min(start.timeout);
     let deadline = Instant::now() + timeout;
-    let spec = process_spec(command, &host.environment, start.lookup);
-    let started = Process::start(spec, start.clock).await;
-    let (process, stdout) = started.map_err(|failure| not_started(&failure))?;
     let said = Arc::new(Mutex::new(Vec::new()));
     let launched = Launched {
-        process,
+        peer,
         reading: tokio::spawn(read(stdout, Arc::clone(&said))),
     };
-    let readiness = is_ready(&launched, (&ready, port), &said, host);
+    let readiness = is_ready(&launched, (listener, address), &said, host);
     let found = tokio::select! {
         found = timeout_at(deadline, readiness) => found,
         () = host.interrupt.cancelled() => {
@@ -154,14 +197,14 @@ async fn launch(
         }
     };
     match found {
-        Ok(None) => Ok(launched),
+        Ok(None) => Ok(Peer::Launched(Box::new(launched))),
         Ok(Some(message)) => Err(ended_early(launched, DisruptionKind::Crash, message).await),
         Err(_) => {
-            let awaited = match &ready {
+            let awaited = match &listener.ready {
                 Ready::Log(pattern) => {
                     format!("it wrote no line that matches `{}`", pattern.written())
                 }
-                Ready::Port => format!("nothing listens on port {port}"),
+                Ready::Port => format!("nothing listens on port {}", listener.port),
                 Ready::Http(path) => format!("`{}` is not answered", path.text),
             };
             let message = format!(
@@ -177,7 +220,7 @@ async fn launch(
 async fn ended_early(mut launched: Launched, kind: DisruptionKind, message: String) -> Disruption {
     launched.end(Patience::HURRIED).await;
     let disruption = Disruption::new(kind, Phase::Start, message);
-    let stderr = launched.process.stderr();
+    let stderr = launched.peer.stderr();
     match last_line(&stderr) {
         Some(line) => disruption.with_help(format!("the last line of its stderr: {line}")),
         None => disruption,
@@ -212,26 +255,24 @@ async fn read(mut stdout: Connection, said: Arc<Mutex<Vec<u8>>>) {
 /// Waits until a server is ready; otherwise how it ended.
 async fn is_ready(
     launched: &Launched,
-    (ready, port): (&Ready, u16),
+    (listener, address): (&Listener, &str),
     said: &Mutex<Vec<u8>>,
     host: &Host,
 ) -> Option<String> {
     loop {
-        if let Some(status) = launched.process.status() {
+        if let Some(status) = launched.peer.status() {
             return Some(format!("the server ended before it was ready: {status}"));
         }
-        let is_there = match ready {
+        let is_there = match &listener.ready {
             Ready::Log(pattern) => {
                 let stdout = String::from_utf8_lossy(&locked(said)).into_owned();
-                let stderr = launched.process.stderr().text();
+                let stderr = launched.peer.stderr().text();
                 let mut lines = stdout.lines().chain(stderr.lines());
                 lines.any(|line| pattern.is_match(line))
             }
-            Ready::Port => TcpStream::connect((Ipv4Addr::LOCALHOST, port))
-                .await
-                .is_ok(),
+            Ready::Port => TcpStream::connect((address, listener.port)).await.is_ok(),
             Ready::Http(path) => {
-                let url = format!("http://127.0.0.1:{port}{}", path.text);
+                let url = format!("http://{address}:{}{}", listener.port, path.text);
                 match host.http(&Trusted::Usual) {
                     Ok(client) => client
                         .get(url)

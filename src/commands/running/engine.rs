@@ -38,7 +38,7 @@ pub(super) async fn containers(
         Rebuild::No
     };
     let images = Images::new(Arc::clone(environment), rebuild, name);
-    let containers = Containers::new(engine, images);
+    let containers = Containers::new(engine, images, &context.environment);
     if swept.was_silent {
         containers.mistrust();
     }

@@ -6,6 +6,7 @@ mod closed;
 mod ends;
 mod engines;
 mod leftovers;
+mod listening;
 mod looks;
 mod own;
 mod podman;

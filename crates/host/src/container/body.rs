@@ -86,7 +86,7 @@ pub(super) fn of(
     image: &ReadyImage,
     command: &Command,
     marks: &Marks,
-    volume: Volume,
+    (volume, network): (Volume, Option<&str>),
 ) -> ContainerCreateBody {
     let words = command.words(container, image);
     let (program, arguments) = match words.split_first() {
@@ -112,7 +112,7 @@ pub(super) fn of(
             test: Some(vec!["NONE".to_owned()]),
             ..HealthConfig::default()
         }),
-        host_config: Some(host(container, volume, marks)),
+        host_config: Some(host(container, (volume, network), marks)),
         ..ContainerCreateBody::default()
     }
 }
@@ -135,15 +135,19 @@ fn env(container: &Container, command: &Command) -> Vec<String> {
         .collect()
 }
 
-fn host(container: &Container, volume: Volume, marks: &Marks) -> HostConfig {
+fn host(
+    container: &Container,
+    (volume, network): (Volume, Option<&str>),
+    marks: &Marks,
+) -> HostConfig {
     let memory = signed(container.memory.unwrap_or(MEMORY));
     let pids = container.pids.unwrap_or(PIDS);
     HostConfig {
         network_mode: Some(
-            container
-                .network
-                .clone()
-                .unwrap_or_else(|| "none".to_owned()),
+            (container.network.as_deref())
+                .or(network)
+                .unwrap_or("none")
+                .to_owned(),
         ),
         memory: Some(memory),
         // As much as memory: no swap.
@@ -276,7 +280,7 @@ mod tests {
 
     fn body(container: &Container, command: &Command, volume: Volume) -> serde_json::Value {
         let marks = RunName::new(&Environment::default()).next("a::b");
-        serde_json::to_value(of(container, &image(), command, &marks, volume)).unwrap()
+        serde_json::to_value(of(container, &image(), command, &marks, (volume, None))).unwrap()
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod ignore;
 pub mod image;
 pub mod image_failure;
 pub mod labels;
+mod network;
 mod own;
 mod owned;
 mod patience;
@@ -62,6 +63,7 @@ use self::{
 };
 use crate::locked;
 use suite::model::container::ImageSource;
+use text::environment::Environment;
 
 /// Containers that are created and started at once: more only makes the engine slower.
 const STARTS: usize = 2;
@@ -91,6 +93,8 @@ pub struct Containers {
     images: Images,
     run: Arc<RunName>,
     uploads: Uploads,
+    /// The container that we run in.
+    own_container: Option<String>,
     users: Mutex<HashMap<(String, String), Ids>>,
     starts: Semaphore,
     removals: Semaphore,
@@ -107,12 +111,13 @@ pub struct Containers {
 
 impl Containers {
     /// No container yet.
-    pub fn new(engine: Engine, images: Images) -> Arc<Self> {
+    pub fn new(engine: Engine, images: Images, environment: &Environment) -> Arc<Self> {
         Arc::new(Self {
             engine,
             run: images.run(),
             images,
             uploads: Uploads::default(),
+            own_container: network::own_container(environment),
             users: Mutex::default(),
             starts: Semaphore::new(STARTS),
             removals: Semaphore::new(REMOVALS),

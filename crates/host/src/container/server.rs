@@ -19,7 +19,9 @@ use super::{
     Containers,
     body::{self, Command},
     engine::EngineKind,
+    failure::chain,
     image::ReadyImage,
+    network::{self, Network},
     owned::Owned,
     readback::{self, ReadFailure, Tree},
     refusal::{self, About, ContainerFailure},
@@ -63,12 +65,24 @@ pub struct Wanted<'a> {
     pub assertion: &'a str,
     /// Paths outside of the fixture to look at before the server starts.
     pub outside: &'a [String],
+    /// Whether it listens.
+    pub listens: Listens,
+}
+
+/// Whether a server in a container listens on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listens {
+    /// It speaks over its standard streams.
+    Nowhere,
+    /// It has a network of its own for that, unless the suite names one.
+    OnNetwork,
 }
 
 /// A server in a container: to be ended with [`ServerContainer::end`]; dropping it has the container removed.
 #[derive(Debug)]
 pub struct ServerContainer {
     owned: Owned,
+    network: Option<Network>,
     state: watch::Receiver<State>,
     stderr: Arc<Mutex<Tail>>,
     work: JoinHandle<()>,
@@ -111,7 +125,7 @@ impl ServerContainer {
             deadline: Instant::now() + limit,
             limit,
         };
-        let (owned, mut seen) = steps.create(wanted).await?;
+        let (owned, mut seen, network) = steps.create(wanted).await?;
         let begun = Instant::now();
         if let Some(fixture) = wanted.fixture {
             steps.fill(&owned, wanted, fixture).await?;
@@ -128,6 +142,7 @@ impl ServerContainer {
         seen.start = begun.elapsed();
         let container = Self {
             owned,
+            network,
             state: running.state,
             stderr: running.stderr,
             work: running.work,
@@ -141,6 +156,17 @@ impl ServerContainer {
             wrapped: wrapped(wanted),
         };
         Ok((container, connection))
+    }
+
+    /// Its address in its network.
+    pub async fn address(&self) -> Result<String, String> {
+        let asked = network::address(&self.owned.crew, &self.owned.id);
+        match timeout(AFTERWARDS, asked).await {
+            Ok(Ok(Some(address))) => Ok(address),
+            Ok(Ok(None)) => Err("it has no address: its network has none".to_owned()),
+            Ok(Err(error)) => Err(chain(&error)),
+            Err(_) => Err("the engine does not answer".to_owned()),
+        }
     }
 
     /// What was at the paths outside of the fixture before the server started.
@@ -271,6 +297,11 @@ impl ServerContainer {
     async fn finish(&mut self, exit: Exit) -> Exit {
         self.ended = Some(exit);
         self.seen.remove = self.owned.remove().await;
+        if let Some(network) = &self.network {
+            let removing = network.remove(&self.owned.crew);
+            // What takes longer is left to the end of the run.
+            let _ = timeout(AFTERWARDS, removing).await;
+        }
         // With the container its streams have ended.
         if timeout(AFTERWARDS, &mut self.work).await.is_err() {
             self.work.abort();

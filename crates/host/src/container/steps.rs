@@ -25,10 +25,11 @@ use super::{
     attach::{self, StreamEnd},
     body::{self, FIXTURE_VOLUME, Volume},
     failure::is_unknown,
+    network::Network,
     owned::Owned,
     readback,
     refusal::{About, Asked, ContainerFailure, Kind, Refusal},
-    server::Wanted,
+    server::{Listens, Wanted},
     sight,
     upload::{self, Ids},
 };
@@ -99,7 +100,7 @@ impl Steps<'_> {
     pub(super) async fn create(
         &self,
         wanted: &Wanted<'_>,
-    ) -> Result<(Owned, ContainerSeen), ContainerFailure> {
+    ) -> Result<(Owned, ContainerSeen, Option<Network>), ContainerFailure> {
         if wanted
             .command
             .words(wanted.container, wanted.image)
@@ -122,12 +123,19 @@ impl Steps<'_> {
             Some(_) => Volume::Fixture,
             None => Volume::None,
         };
+        let network = match wanted.listens {
+            Listens::OnNetwork if wanted.container.network.is_none() => {
+                let made = Network::new(self.crew, &marks);
+                Some(self.within("network", made).await?)
+            }
+            Listens::OnNetwork | Listens::Nowhere => None,
+        };
         let body = body::of(
             wanted.container,
             wanted.image,
             &wanted.command,
             &marks,
-            volume,
+            (volume, network.as_ref().map(Network::name)),
         );
         let mut options = CreateContainerOptionsBuilder::default().name(&name);
         if let Some(platform) = &wanted.container.platform {
@@ -152,7 +160,7 @@ impl Steps<'_> {
             create: begun.elapsed(),
             ..ContainerSeen::default()
         };
-        Ok((owned, seen))
+        Ok((owned, seen, network))
     }
 
     /// Puts the fixture into its volume.

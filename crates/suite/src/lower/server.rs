@@ -5,8 +5,8 @@ use crate::{
     model::{
         container::Container,
         server::{
-            Auth, Directory, Inherit, Launch, Listening, PROFILES, Program, Ready, Server, Target,
-            Trust, UrlTransport,
+            Auth, Directory, Endpoint, EnvValue, Inherit, Launch, Listening, PROFILES, Program,
+            Ready, Served, Server, Target, Trust, UrlTransport,
         },
     },
     problems,
@@ -62,6 +62,20 @@ impl Reached {
     /// Whether the server is started before it is reached.
     fn is_started(&self) -> bool {
         self.launch.is_some() || self.builtin.is_some()
+    }
+}
+
+/// What is started in a container to listen there: on all of its addresses, because only one of them is reached.
+fn in_container(mut launch: Launch, builtin: Option<&String>) -> Program {
+    let Some(profile) = builtin else {
+        return Program::Launched(launch);
+    };
+    let mut args = std::mem::take(&mut launch.args);
+    args.extend(["--http", "0.0.0.0:{{port}}"].map(Template::new));
+    Program::Builtin {
+        profile: profile.clone(),
+        args,
+        launch,
     }
 }
 
@@ -246,6 +260,7 @@ impl Lowering<'_> {
                         args,
                         launch,
                     },
+                    served: None,
                 },
                 None => Target::Builtin {
                     profile,
@@ -258,6 +273,7 @@ impl Lowering<'_> {
             return Target::Container {
                 container,
                 program: Program::Launched(launch),
+                served: None,
             };
         }
         let problems = &self.reading.problems;
@@ -334,21 +350,36 @@ impl Lowering<'_> {
                 Template::new("")
             }
         };
+        let endpoint = Endpoint {
+            transport,
+            url,
+            headers: self.headers(headers),
+            auth: auth.and_then(|auth| self.auth(auth)),
+            trust: tls.map(|tls| self.trust(tls)).unwrap_or_default(),
+        };
+        match (container, listening) {
+            (Some(container), Some(listening)) => Target::Container {
+                container,
+                program: in_container(process, listening.builtin.as_ref()),
+                served: Some(Box::new(Served {
+                    endpoint,
+                    listening,
+                })),
+            },
+            (Some(_) | None, listening) => Target::Url {
+                endpoint: Box::new(endpoint),
+                launch: Box::new(process),
+                listening: listening.map(Box::new),
+            },
+        }
+    }
+
+    fn headers(&mut self, headers: Option<Field<TextTable>>) -> Vec<(String, EnvValue)> {
         let headers = headers.map(|headers| headers.value).unwrap_or_default();
         for (name, _) in &headers.0 {
             self.check_header_name(name);
         }
-        let headers = self.env_table(headers);
-        Target::Url {
-            transport,
-            url,
-            headers,
-            auth: auth.and_then(|auth| self.auth(auth)).map(Box::new),
-            trust: tls.map(|tls| self.trust(tls)).unwrap_or_default(),
-            launch: Box::new(process),
-            container,
-            listening: listening.map(Box::new),
-        }
+        self.env_table(headers)
     }
 
     /// Which certificates are trusted.

@@ -1,6 +1,6 @@
 //! Which servers speak of the fixture: they cannot be had before there is a copy of it.
 
-use super::server::{EnvPart, EnvValue, Launch, Program, Target};
+use super::server::{Endpoint, EnvPart, EnvValue, Launch, Program, Target};
 use mcp::script::template::Template;
 
 impl Target {
@@ -14,17 +14,26 @@ impl Target {
                 launch,
             } => any(args) || launch.names_fixture(),
             Self::Url {
-                url,
-                headers,
+                endpoint,
                 launch,
-                ..
-            } => url.names_fixture() || any_value(headers) || launch.names_fixture(),
+                listening: _,
+            } => endpoint.names_fixture() || launch.names_fixture(),
             Self::Container {
                 container: _,
                 program,
-            } => program.names_fixture(),
+                served,
+            } => {
+                let endpoint = served.as_ref().map(|served| &served.endpoint);
+                program.names_fixture() || endpoint.is_some_and(Endpoint::names_fixture)
+            }
             Self::None => false,
         }
+    }
+}
+
+impl Endpoint {
+    fn names_fixture(&self) -> bool {
+        self.url.names_fixture() || any_value(&self.headers)
     }
 }
 

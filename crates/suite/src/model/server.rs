@@ -29,22 +29,12 @@ pub enum Target {
         /// The rest of the launch: environment, directory.
         launch: Launch,
     },
-    /// A server behind a url; loads and validates, running it is an `Error` until that transport comes.
+    /// A server behind a url.
     Url {
-        /// Which protocol is spoken there.
-        transport: UrlTransport,
-        /// Where.
-        url: Template,
-        /// Sent with each request; never shown.
-        headers: Vec<(String, EnvValue)>,
-        /// How requests are authorised.
-        auth: Option<Box<Auth>>,
-        /// Which certificates are trusted.
-        trust: Trust,
+        /// Where it is, and what it is told with each request.
+        endpoint: Box<Endpoint>,
         /// The process that is started before; without `listening`, what is said of one that takes the url's place.
         launch: Box<Launch>,
-        /// The container that it is started in.
-        container: Option<Box<Container>>,
         /// How the process that is started comes to listen; `None`: the server is there already.
         listening: Option<Box<Listening>>,
     },
@@ -54,6 +44,8 @@ pub enum Target {
         container: Box<Container>,
         /// What is started inside.
         program: Program,
+        /// How it is reached; `None`: over its standard streams.
+        served: Option<Box<Served>>,
     },
     /// No server: a trajectory.
     None,
@@ -98,6 +90,43 @@ impl Target {
         }
         self
     }
+}
+
+/// A url, and what a server behind it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Which protocol is spoken there.
+    pub transport: UrlTransport,
+    /// Where.
+    pub url: Template,
+    /// Sent with each request; never shown.
+    pub headers: Vec<(String, EnvValue)>,
+    /// How requests are authorised.
+    pub auth: Option<Auth>,
+    /// Which certificates are trusted.
+    pub trust: Trust,
+}
+
+impl Endpoint {
+    /// A url of which nothing else is said.
+    pub fn of(url: Template) -> Self {
+        Self {
+            transport: UrlTransport::Http,
+            url,
+            headers: Vec::new(),
+            auth: None,
+            trust: Trust::Usual,
+        }
+    }
+}
+
+/// A server that is started for the assertion and reached over a url.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// How it comes to listen.
+    pub listening: Listening,
 }
 
 /// What is started inside a container.

@@ -23,7 +23,7 @@ use crate::{
     model::{
         Assertion, Entry, Suite,
         revisions::{Asked, Revisions},
-        server::{Launch, Program, Server, Target, Trust, UrlTransport},
+        server::{Endpoint, Launch, Program, Server, Target},
     },
     settings::NamedTarget,
 };
@@ -471,12 +471,10 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
         Some(ServerOverride::Command { program, args }) => {
             let (launch, container) = match std::mem::replace(&mut server.target, Target::None) {
                 Target::Process(launch) | Target::Builtin { launch, .. } => (launch, None),
-                Target::Container { container, program } => {
-                    (program.launch().clone(), Some(container))
-                }
-                Target::Url {
-                    launch, container, ..
-                } => (launch.without_port(), container),
+                Target::Container {
+                    container, program, ..
+                } => (program.launch().clone().without_port(), Some(container)),
+                Target::Url { launch, .. } => (launch.without_port(), None),
                 Target::None => (Launch::default(), None),
             };
             let launch = Launch {
@@ -493,33 +491,23 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
                 Some(container) => Target::Container {
                     container,
                     program: Program::Launched(launch),
+                    served: None,
                 },
                 None => Target::Process(launch),
             };
         }
         Some(ServerOverride::Url(url)) => {
-            let (transport, headers, auth, trust) =
-                match std::mem::replace(&mut server.target, Target::None) {
-                    Target::Url {
-                        transport,
-                        headers,
-                        auth,
-                        trust,
-                        ..
-                    } => (transport, headers, auth, trust),
-                    Target::Process(_)
-                    | Target::Builtin { .. }
-                    | Target::Container { .. }
-                    | Target::None => (UrlTransport::Http, Vec::new(), None, Trust::Usual),
-                };
+            let url = Template { text: url.clone() };
+            let endpoint = match std::mem::replace(&mut server.target, Target::None) {
+                Target::Url { endpoint, .. } => Endpoint { url, ..*endpoint },
+                Target::Process(_)
+                | Target::Builtin { .. }
+                | Target::Container { .. }
+                | Target::None => Endpoint::of(url),
+            };
             server.target = Target::Url {
-                transport,
-                url: Template { text: url.clone() },
-                headers,
-                auth,
-                trust,
+                endpoint: Box::new(endpoint),
                 launch: Box::default(),
-                container: None,
                 listening: None,
             };
         }
@@ -562,7 +550,7 @@ fn terms(
         .and_then(|control| control.serial.as_ref())
         .map(|name| format!("serial {name}"))
         .or_else(|| match &server.target {
-            Target::Url { url, .. } => Some(format!("url {}", url.text)),
+            Target::Url { endpoint, .. } => Some(format!("url {}", endpoint.url.text)),
             Target::Process(_)
             | Target::Builtin { .. }
             | Target::Container { .. }

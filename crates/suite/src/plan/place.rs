@@ -91,6 +91,7 @@ impl Places {
             Target::Process(launch) => Target::Container {
                 container: Box::new(self.fresh()?),
                 program: Program::Launched(launch.clone()),
+                served: None,
             },
             Target::Builtin {
                 profile,
@@ -103,8 +104,13 @@ impl Places {
                     args: args.clone(),
                     launch: launch.clone(),
                 },
+                served: None,
             },
-            Target::Container { container, program } => {
+            Target::Container {
+                container,
+                program,
+                served,
+            } => {
                 if self.isolation == Isolation::Process {
                     return Err("the server wants a container (`docker`), \
                                 and `--isolation process` allows none"
@@ -118,6 +124,7 @@ impl Places {
                 Target::Container {
                     container,
                     program: program.clone(),
+                    served: served.clone(),
                 }
             }
             target @ (Target::Url { .. } | Target::None) => target.clone(),
@@ -217,6 +224,7 @@ mod tests {
                 ..Container::default()
             }),
             program: super::Program::Launched(Launch::default()),
+            served: None,
         }
     }
 
@@ -326,6 +334,7 @@ mod tests {
                 ..Container::default()
             }),
             program: super::Program::Launched(Launch::default()),
+            served: None,
         };
         case(None, own, Some("own"));
     }

@@ -151,8 +151,10 @@ fn label(target: &Target) -> String {
     match target {
         Target::Process(launch) => words(launch),
         Target::Builtin { profile, args, .. } => embedded(profile, args),
-        Target::Url { url, .. } => url.text.clone(),
-        Target::Container { container, program } => {
+        Target::Url { endpoint, .. } => endpoint.url.text.clone(),
+        Target::Container {
+            container, program, ..
+        } => {
             let program = match program {
                 Program::Launched(launch) => words(launch),
                 Program::Builtin { profile, args, .. } => embedded(profile, args),

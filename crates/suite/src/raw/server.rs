@@ -40,7 +40,8 @@ shape! {
         url = "url": Text;
         /// Headers of each request, filled in like `env`; their values are never shown.
         headers = "headers": TextTable;
-        /// Starts an HTTP server for the assertion and waits until it is ready; `{{port}}` is a free port.
+        /// Starts an HTTP server for the assertion and waits until it is ready; `{{port}}` is a free port. With `docker` it
+        /// runs in a container, where it has to listen on all addresses: `0.0.0.0`.
         launch = "launch": RawLaunch;
         /// The profile of the embedded server to start instead of a command.
         builtin = "builtin": Text;

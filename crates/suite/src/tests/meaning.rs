@@ -250,12 +250,11 @@ fn servers_of_all_transports_load() {
         matches!(target("{builtin: conformance, args: [--x]}"), Target::Builtin { profile, args, .. } if profile == "conformance" && args.len() == 1)
     );
     assert!(
-        matches!(target("{transport: HTTP, url: 'http://x', headers: {Authorization: 'Bearer ${T:-x}'}}"), Target::Url { headers, .. } if headers[0].1.parts.len() == 2)
+        matches!(target("{transport: HTTP, url: 'http://x', headers: {Authorization: 'Bearer ${T:-x}'}}"), Target::Url { endpoint, .. } if endpoint.headers[0].1.parts.len() == 2)
     );
-    assert!(matches!(
-        target("{transport: sse, url: 'http://x', auth: {bearer: x}}"),
-        Target::Url { auth: Some(_), .. }
-    ));
+    assert!(
+        matches!(target("{transport: sse, url: 'http://x', auth: {bearer: x}}"), Target::Url { endpoint, .. } if endpoint.auth.is_some())
+    );
     assert!(matches!(
         target(
             "{transport: http, launch: {command: s, args: ['{{port}}'], ready: {log: up}, timeout: 5s}}"
@@ -282,17 +281,20 @@ fn the_process_behind_a_url_is_the_one_that_its_block_describes() {
     let suite = "server: {transport: http, env: {A: a, B: b}, inherit_env: [PATH], docker: {image: i, pids: 5}, \
                  launch: {command: s, env: {B: c}}}\nassert: {tool: x}\n";
     let sample = Sample::one(suite);
-    let Target::Url {
-        launch, container, ..
+    let Target::Container {
+        container,
+        program,
+        served: Some(_),
     } = &sample.assertions()[0].server.target
     else {
         panic!("it has no url");
     };
+    let launch = program.launch();
     let names: Vec<&str> = launch.env.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["A", "B"]);
     assert!(matches!(&launch.env[1].1.parts[0], EnvPart::Text(text) if text.text == "c"));
     assert_eq!(launch.inherit, Inherit::Only(vec!["PATH".into()]));
-    assert_eq!(container.as_ref().and_then(|it| it.pids), Some(5));
+    assert_eq!(container.pids, Some(5));
     let shown =
         |server: &str| Sample::one(&format!("server: {server}\nassert: {{tool: x}}")).shown();
     let wrong = shown("{transport: http, docker: {image: i, memory: lots}, launch: {command: s}}");
@@ -312,7 +314,10 @@ fn containers_of_the_settings_are_joined_key_by_key() {
         let suite = format!("server: {server}\nassert: {{tool: t}}\n");
         let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", &suite)]);
         let assertions = sample.assertions();
-        let Target::Container { container, program } = &assertions[0].server.target else {
+        let Target::Container {
+            container, program, ..
+        } = &assertions[0].server.target
+        else {
             panic!("{server}: it is no container");
         };
         let command = program.launch().command.clone().map(|word| word.text);
