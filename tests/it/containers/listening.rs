@@ -36,7 +36,8 @@ fn a_server_that_listens_in_a_container_is_reached_in_a_network_of_its_own() {
             "server: {{transport: http, {docker}, launch: {{command: python3, args: {args}{more}}}}}"
         )
     };
-    let assertion = "assert: {tool: echo, expect: {matches_regex: ['^127[.]0[.]0[.]1:[0-9]+$']}}\ntimeout: 30s";
+    let assertion =
+        "assert: {tool: echo, expect: {matches_regex: ['^127[.]0[.]0[.]1:[0-9]+$']}}\ntimeout: 30s";
     let suite = [
         format!("name: port\n{}\n{assertion}\n", server("0.0.0.0", "")),
         format!(
