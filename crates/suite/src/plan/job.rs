@@ -87,7 +87,7 @@ pub struct Terms {
     pub revision: Option<OnRevision>,
     /// Whether it gets a copy of the fixture.
     pub fixture: OwnFixture,
-    /// Equal for jobs that talk to the same server in the same way; none where that is never known.
+    /// Equal for jobs that talk to the same server in the same way; none without a server.
     pub target_key: Option<TargetKey>,
     /// Its server among those of the plan whose lists are kept.
     pub listed: Option<usize>,

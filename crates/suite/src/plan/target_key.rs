@@ -27,7 +27,7 @@ pub(super) struct TargetKeys {
 }
 
 impl TargetKeys {
-    /// The key of a target; `None` for those that no two jobs share.
+    /// The key of a target; `None` without a server.
     pub(super) fn key(
         &mut self,
         server: &Server,
@@ -35,8 +35,11 @@ impl TargetKeys {
         fixture: OwnFixture,
     ) -> Option<TargetKey> {
         match &server.target {
-            Target::Process(_) | Target::Builtin { .. } | Target::Container { .. } => {}
-            Target::Url { .. } | Target::None => return None,
+            Target::Process(_)
+            | Target::Builtin { .. }
+            | Target::Container { .. }
+            | Target::Url { .. } => {}
+            Target::None => return None,
         }
         let text = format!("{:?} {client:?} {fixture:?}", server.target);
         let next = TargetKey(u32::try_from(self.by_text.len()).unwrap_or(u32::MAX));
