@@ -37,7 +37,7 @@ use mcp::observation::{
 };
 use suite::plan::{
     Plan,
-    job::{Job, Planned, RunJob, Work},
+    job::{Job, Lane, Planned, RunJob, Work},
 };
 
 /// What the jobs of a run share.
@@ -56,10 +56,16 @@ pub(super) struct Shared {
     left: std::sync::Mutex<Vec<String>>,
     /// What jobs tell while they run.
     events: UnboundedSender<Event>,
+    /// Jobs whose lanes are free before they are over.
+    lanes: UnboundedSender<JobIndex>,
 }
 
 impl Shared {
-    pub(super) fn new(plan: Plan, options: RunOptions, events: UnboundedSender<Event>) -> Self {
+    pub(super) fn new(
+        plan: Plan,
+        options: RunOptions,
+        (events, lanes): (UnboundedSender<Event>, UnboundedSender<JobIndex>),
+    ) -> Self {
         Self {
             plan,
             slots: Slots::new(options.jobs, options.interrupt.child_token()),
@@ -76,13 +82,32 @@ impl Shared {
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
             events,
+            lanes,
         }
     }
 
     /// The lane of a job: jobs that must not overlap.
     pub(super) fn lane(&self, planned: &Planned) -> Option<String> {
         let shared = || self.shares(planned).map(|key| format!("server {key}"));
-        planned.terms.lane.clone().or_else(shared)
+        planned
+            .terms
+            .lane
+            .as_ref()
+            .map(Lane::to_string)
+            .or_else(shared)
+    }
+
+    /// Lets the next job of the lane begin, where only the end of the session is left: another session at the same url
+    /// does not meet it.
+    fn free_lane(&self, index: JobIndex, planned: &Planned) {
+        let is_free = match &planned.terms.lane {
+            Some(Lane::Url(_)) => self.shares(planned).is_none(),
+            Some(Lane::Serial(_)) | None => false,
+        };
+        if is_free {
+            // The receiver is there until every job has ended.
+            let _ = self.lanes.send(index);
+        }
     }
 
     /// Ends every server that still waits.
@@ -226,6 +251,7 @@ pub(super) async fn carry_out(
         // The slot is kept where this attempt may not be the last, where a red one stops the run, and by the first job that
         // wants a catalog.
         let seen = if last && !is_to_ask && !shared.options.fail_fast {
+            shared.free_lane(index, &work.planned);
             let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
             let seen = beside_the_next(closing, patience, (shared, slot)).await;
             slot.give_back();

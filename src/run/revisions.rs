@@ -173,6 +173,8 @@ pub(super) fn answered(job: &RunJob, seen: &Observation) -> Option<String> {
             if let Value::Object(members) = &mut result {
                 members.retain(|name, _| !OF_THE_PROTOCOL.contains(&name.as_str()));
             }
+            // In which order members stand means nothing.
+            result.sort_all_objects();
             result.to_string()
         }
         Body::ProtocolError(error) => json!({ "error": error.raw }).to_string(),

@@ -36,7 +36,8 @@ use suite::plan::{
 /// Runs a plan. Events come in the order things happen, outcomes in plan order.
 pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Event)) -> RunEnd {
     let (events, heard) = unbounded_channel();
-    let mut shared = Shared::new(plan, options, events);
+    let (lanes, free) = unbounded_channel();
+    let mut shared = Shared::new(plan, options, (events, lanes));
     revisions::leave_out_unspoken(&mut shared, &mut emit).await;
     let shared = Arc::new(shared);
     emit(Event::RunStarted {
@@ -50,6 +51,8 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
         repeated: Repeated::of(&shared.plan),
         tasks: JoinSet::new(),
         heard,
+        lanes: HashMap::new(),
+        free,
         stopped: None,
         emit: &mut emit,
     };
@@ -127,6 +130,10 @@ struct Scheduler<'a, E> {
     tasks: JoinSet<Ended>,
     /// What jobs tell.
     heard: UnboundedReceiver<Event>,
+    /// The lanes of the jobs that run.
+    lanes: HashMap<JobIndex, String>,
+    /// Jobs whose lanes are free before they are over.
+    free: UnboundedReceiver<JobIndex>,
     stopped: Option<Stop>,
     emit: &'a mut E,
 }
@@ -158,6 +165,7 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
                     self.stop(Stop::Interrupted);
                 }
                 Some(event) = self.heard.recv() => (self.emit)(event),
+                Some(index) = self.free.recv() => self.leave_lane(index),
                 Some(ended) = self.tasks.join_next() => match ended {
                     Ok(ended) => self.task_ended(ended),
                     // Panics of jobs are caught before, and no task is aborted while this runs.
@@ -175,6 +183,11 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
             return;
         };
         let shared = Arc::clone(&self.shared);
+        if let Work::Run(work) = &shared.plan.jobs[index].work
+            && let Some(lane) = shared.lane(work)
+        {
+            self.lanes.insert(index, lane);
+        }
         if !slot.is_awaited() {
             (self.emit)(shared.started(index));
         }
@@ -209,17 +222,20 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
                 Box::new(job::not_observed(job, disruption))
             }
         };
-        if let Work::Run(work) = &job.work
-            && let Some(lane) = shared.lane(work)
-        {
-            self.queue.release(&lane);
-        }
+        self.leave_lane(index);
         let red = outcome.status.is_red();
         self.finish(index, outcome);
         if red && self.stopped.is_none() && shared.options.fail_fast {
             self.stop(Stop::FailFast);
         }
         drop(slot);
+    }
+
+    /// The next job of the lane may begin.
+    fn leave_lane(&mut self, index: JobIndex) {
+        if let Some(lane) = self.lanes.remove(&index) {
+            self.queue.release(&lane);
+        }
     }
 
     /// Begins no more jobs; those that wait for a slot are called off, and the rest is skipped.

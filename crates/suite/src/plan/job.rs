@@ -1,6 +1,10 @@
 //! A job: one assertion, on one target, in one trial.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Display},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::target_key::TargetKey;
 use crate::model::{Assertion, Body, Case, server::Server};
@@ -76,6 +80,24 @@ impl OnRevision {
     }
 }
 
+/// Why jobs run one at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lane {
+    /// The suite gives them this name under `serial`.
+    Serial(String),
+    /// They talk to the server behind this url, which no job started.
+    Url(String),
+}
+
+impl Display for Lane {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Serial(name) => write!(formatter, "serial {name}"),
+            Self::Url(url) => write!(formatter, "url {url}"),
+        }
+    }
+}
+
 /// How an assertion runs.
 #[derive(Debug, Clone)]
 pub struct Terms {
@@ -96,7 +118,7 @@ pub struct Terms {
     /// Attempts after a failure.
     pub retries: u32,
     /// Jobs of one lane run one at a time.
-    pub lane: Option<String>,
+    pub lane: Option<Lane>,
 }
 
 impl Terms {

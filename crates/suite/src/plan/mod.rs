@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
-    job::{Job, OnRevision, OwnFixture, Planned, Terms, Work},
+    job::{Job, Lane, OnRevision, OwnFixture, Planned, Terms, Work},
     place::{Placed, Places},
     servers::{Gathering, Servers},
     shard::Part,
@@ -548,10 +548,15 @@ fn terms(
     let timeout = timeout.map_or(LONGEST_TIMEOUT, |it| it.min(LONGEST_TIMEOUT));
     let lane = control
         .and_then(|control| control.serial.as_ref())
-        .map(|name| format!("serial {name}"))
+        .map(|name| Lane::Serial(name.clone()))
         .or_else(|| match &server.target {
-            Target::Url { endpoint, .. } => Some(format!("url {}", endpoint.url.text)),
-            Target::Process(_)
+            Target::Url {
+                endpoint,
+                listening: None,
+                ..
+            } => Some(Lane::Url(endpoint.url.text.clone())),
+            Target::Url { .. }
+            | Target::Process(_)
             | Target::Builtin { .. }
             | Target::Container { .. }
             | Target::None => None,
