@@ -16,7 +16,7 @@ pub fn json() -> Value {
             "tools": tools_of(profile),
         })
     });
-    let tools = BenchTool::ALL.map(|tool| {
+    let tools = BenchTool::all().map(|tool| {
         json!({
             "name": tool.name(),
             "about": tool.about(),
@@ -38,7 +38,7 @@ pub fn json() -> Value {
     });
     json!({
         "profiles": profiles,
-        "tools": tools,
+        "tools": tools.collect::<Vec<_>>(),
         "faults": faults.collect::<Vec<_>>(),
     })
 }
@@ -50,7 +50,7 @@ pub fn text() -> String {
         line(&mut out, profile.name(), profile.about());
     }
     out.push_str("\nTools\n");
-    for tool in BenchTool::ALL {
+    for tool in BenchTool::all() {
         line(&mut out, tool.name(), tool.about());
     }
     out.push_str("\nFaults\n");

@@ -73,6 +73,20 @@ impl Clock {
         }
     }
 
+    /// When a wait of this length that begins now is over; a virtual clock is there at once.
+    pub fn due(&self, length: Duration) -> Instant {
+        let now = Instant::now();
+        match self.mode {
+            ClockMode::Virtual => {
+                self.waited_us.fetch_add(micros(length), Ordering::Relaxed);
+                now
+            }
+            ClockMode::Fixed(_) | ClockMode::Real => {
+                now.checked_add(self.scaled(length)).unwrap_or(now)
+            }
+        }
+    }
+
     /// Whether it is the machine's clock, so that no two runs are alike.
     pub fn is_real(&self) -> bool {
         matches!(self.mode, ClockMode::Real)

@@ -2,7 +2,8 @@
 //!
 //! The arguments of a tool call travel beside the request, as they were written: rmcp's types would lose numbers that no
 //! machine type holds, and their results could not be any JSON. Their place is taken by something that is no object, so
-//! that rmcp hands the call on as a request that it does not know, once it has checked headers and metadata.
+//! that rmcp hands the call on as a request that it does not know, once it has checked headers and metadata. Answers to
+//! what an earlier round asked travel beside their request for the same reason.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 
 use crate::faults::exchange::About;
+use crate::surface::WITH_HEADER;
 use crate::wire::{Written, has_odd_cursor, typed};
 
 /// What the server answers with.
@@ -21,7 +23,7 @@ pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 /// What is handed to rmcp.
 pub(super) struct Posted {
     pub(super) body: Bytes,
-    /// What was taken out of a tool call.
+    /// What was taken out of a tool call, or is kept as it was written.
     pub(super) written: Option<Written>,
     pub(super) asks: Asks,
     /// What fault rules are compared with.
@@ -87,13 +89,22 @@ pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Ans
     }
     posted.asks = Asks::ForAnAnswer;
     posted.id = message.get("id").cloned();
-    if posted.method.as_deref() == Some("tools/call")
-        && let Some(params) = message.get_mut("params").and_then(Value::as_object_mut)
-    {
-        let arguments = params.insert("arguments".to_owned(), Value::Bool(false));
-        let meta = params.get("_meta").cloned();
-        posted.body = Bytes::from(message.to_string());
-        posted.written = Some(Written { arguments, meta });
+    let is_call = posted.method.as_deref() == Some("tools/call");
+    // rmcp compares the arguments of this one with headers.
+    if is_call && posted.target.as_deref() == Some(WITH_HEADER) {
+        return Ok(posted);
+    }
+    if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
+        let mut written = Written {
+            arguments: None,
+            meta: params.get("_meta").cloned(),
+            responses: params.get("inputResponses").cloned(),
+        };
+        if is_call {
+            written.arguments = params.insert("arguments".to_owned(), Value::Bool(false));
+            posted.body = Bytes::from(message.to_string());
+        }
+        posted.written = Some(written);
     }
     Ok(posted)
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker, create_local_session,
@@ -12,20 +12,30 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
+use serde_json::Value;
+use tokio::sync::broadcast;
 
 use super::Resume;
 use crate::draw::{Pcg, fnv1a};
+use crate::surface::RECONNECTS;
 
 /// The sessions of one server.
 pub(super) struct Sessions {
     local: LocalSessionManager,
     ids: Mutex<Pcg>,
     resume: Resume,
+    /// Who hears of a stream that is taken up again.
+    resumed: Option<broadcast::Sender<SessionId>>,
 }
 
 impl Sessions {
     /// Sessions whose ids come from `seed`, and that end when nobody used them for `ttl`.
-    pub(super) fn new(seed: u64, ttl: Option<Duration>, resume: Resume) -> Self {
+    pub(super) fn new(
+        seed: u64,
+        ttl: Option<Duration>,
+        resume: Resume,
+        resumed: Option<broadcast::Sender<SessionId>>,
+    ) -> Self {
         let mut local = LocalSessionManager::default();
         let config = &mut local.session_config;
         config.keep_alive = ttl.or(config.keep_alive);
@@ -37,6 +47,7 @@ impl Sessions {
             local,
             ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
             resume,
+            resumed,
         }
     }
 
@@ -81,8 +92,14 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
+        // With its first event a client has what it needs to come again for the answer.
+        let most = if self.resume == Resume::Offered && calls(&message, RECONNECTS) {
+            1
+        } else {
+            usize::MAX
+        };
         let events = self.local.create_stream(id, message).await?;
-        Ok(named(events, self.resume))
+        Ok(named(events, self.resume).take(most))
     }
 
     async fn accept_message(
@@ -106,8 +123,29 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
-        self.local.resume(id, last_event_id).await
+        let events = self.local.resume(id, last_event_id).await?;
+        if let Some(resumed) = &self.resumed {
+            // Mostly nobody waits for it.
+            let _ = resumed.send(id.clone());
+        }
+        Ok(events)
     }
+}
+
+/// Whether a message calls this tool. Calls come as requests that rmcp does not know (`inlet`).
+fn calls(message: &ClientJsonRpcMessage, tool: &str) -> bool {
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return false;
+    };
+    let ClientRequest::CustomRequest(request) = &request.request else {
+        return false;
+    };
+    let params = request.params.as_ref();
+    request.method == "tools/call"
+        && params
+            .and_then(|params| params.get("name"))
+            .and_then(Value::as_str)
+            == Some(tool)
 }
 
 /// The events with their ids, where these lead anywhere.

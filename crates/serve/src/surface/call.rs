@@ -1,4 +1,4 @@
-//! One tool call: its arguments, its place in the session, and the shapes of its result.
+//! One tool call, or another request that may ask: its arguments, its place in the session, and the shapes of its result.
 
 use std::io;
 use std::time::Duration;
@@ -13,15 +13,19 @@ use super::levels::Era;
 use crate::line::Line;
 use crate::wire::WaitsFor;
 
-/// One call of one tool.
+/// One call of one tool, one prompt, or one resource.
 pub(super) struct Call<'a> {
     pub(super) bench: &'a Bench,
     /// What carries what is said beside the answer.
     pub(super) line: &'a Line,
     pub(super) context: &'a RequestContext<RoleServer>,
     pub(super) arguments: JsonObject,
-    /// The answers of the client to what an earlier round of this call asked.
+    /// The answers of the client to what an earlier round asked.
     pub(super) responses: JsonObject,
+    /// The state that came back with them.
+    pub(super) state: Option<String>,
+    /// What is asked for: the method, and the name or URI.
+    pub(super) of: String,
     /// The request's `_meta`, an object.
     pub(super) meta: Value,
     pub(super) era: Era,

@@ -9,11 +9,15 @@
 )]
 
 mod call;
+mod changes;
 mod levels;
+mod official;
 mod page;
 mod profile;
 mod prompts;
 mod resources;
+mod rounds;
+mod tasks;
 mod tools;
 
 use std::borrow::Cow;
@@ -22,22 +26,30 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, ClientNotification, ClientRequest, CompleteRequestParams,
-    CompleteResult, CompletionInfo, CustomRequest, CustomResult, DiscoverRequestMethod,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientNotification, ClientRequest,
+    CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest, CustomResult,
+    DiscoverRequestMethod, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, InputRequiredResult, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    ReadResourceResult, RequestStateCodec, ServerCapabilities, ServerConfig, ServerResult,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use self::call::Call;
+use self::changes::{Changes, List, Listener};
 use self::levels::{Era, LogLevel};
+use self::official::TABLE;
+pub(crate) use self::official::{RECONNECTS, WITH_HEADER};
 use self::page::page;
 pub use self::profile::{FileTools, Offer, Profile, Selection};
+use self::rounds::{Heard, Inquiry};
+use self::tasks::Tasks;
 pub use self::tools::BenchTool;
 use super::ServeOptions;
 use super::line::Line;
@@ -64,7 +76,7 @@ const METHODS: [&str; 6] = [
 ];
 
 /// What is not found where only tools are declared. `subscriptions/listen` is not among them: it accepts less.
-const BEYOND_TOOLS: [&str; 9] = [
+const BEYOND_TOOLS: [&str; 12] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
@@ -74,6 +86,18 @@ const BEYOND_TOOLS: [&str; 9] = [
     "prompts/get",
     "completion/complete",
     "logging/setLevel",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];
+
+/// What the revisions without a handshake have dropped.
+const DROPPED: [&str; 5] = [
+    "initialize",
+    "ping",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
 ];
 
 /// The handler of one session; clones share everything.
@@ -82,19 +106,35 @@ pub(super) struct Bench {
     options: Arc<ServeOptions>,
     line: Line,
     level: Arc<LogLevel>,
-    process_calls: Arc<AtomicU64>,
     session_calls: Arc<AtomicU64>,
+    shared: Arc<Shared>,
+}
+
+/// What all sessions of a process have in common.
+struct Shared {
+    calls: AtomicU64,
+    tasks: Tasks,
+    changes: Changes,
+    /// Seals what clients keep between two rounds.
+    seal: RequestStateCodec,
 }
 
 impl Bench {
     /// The handler of a session on `line`.
     pub(super) fn new(options: Arc<ServeOptions>, line: Line) -> Self {
+        let key = Sha256::digest(format!("request state {}", options.seed));
+        let shared = Shared {
+            calls: AtomicU64::new(0),
+            tasks: Tasks::new(options.seed),
+            changes: Changes::default(),
+            seal: RequestStateCodec::new_unchecked(key.to_vec()),
+        };
         Self {
             options,
             line,
             level: Arc::default(),
-            process_calls: Arc::default(),
             session_calls: Arc::default(),
+            shared: Arc::new(shared),
         }
     }
 
@@ -104,13 +144,25 @@ impl Bench {
             options: self.options.clone(),
             line: self.line.clone(),
             level: Arc::default(),
-            process_calls: self.process_calls.clone(),
             session_calls: Arc::default(),
+            shared: self.shared.clone(),
         }
     }
 
     fn offer(&self) -> &Offer {
         &self.options.offer
+    }
+
+    /// Answers a call, which is in the journal from its beginning to its end.
+    async fn called_by(
+        &self,
+        params: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let line = self.line.of_call(&params, context);
+        let answer = self.call(params, context, &line).await;
+        line.answered(context, &answer);
+        answer
     }
 
     async fn call(
@@ -121,37 +173,67 @@ impl Bench {
     ) -> Result<Value, ErrorData> {
         let params = called(params, context)?;
         let tool = self
-            .offer()
-            .tools
-            .iter()
+            .tools()
             .find(|tool| tool.name() == params.name)
             .ok_or_else(|| {
                 ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
             })?;
-        let era = era(context);
-        let written = Written::of(context);
-        let call = Call {
-            bench: self,
-            line,
-            context,
-            arguments: arguments(params.arguments, written)?,
-            responses: as_object(params.input_responses)?,
-            meta: match written.and_then(|written| written.meta.clone()) {
-                Some(meta) => meta,
-                None => Value::Object(as_object(Some(&context.meta))?),
-            },
-            era,
-        };
+        let again = (as_object(params.input_responses)?, params.request_state);
+        let mut call = self.asking(&format!("{CALL} {}", params.name), context, again)?;
+        call.line = line;
+        call.arguments = arguments(params.arguments, Written::of(context))?;
         let mut result = tool.run(&call).await?;
-        if era == Era::Modern {
+        if call.era == Era::Modern {
             if result.get("resultType").is_none() {
                 result["resultType"] = "complete".into();
             }
-            if *tool != BenchTool::Reply {
+            if tool != BenchTool::Reply {
                 stamp(&mut result);
             }
         }
         Ok(result)
+    }
+
+    /// A request that may ask something, without arguments; `again` is what came back of an earlier round.
+    fn asking<'a>(
+        &'a self,
+        of: &str,
+        context: &'a RequestContext<RoleServer>,
+        again: (JsonObject, Option<String>),
+    ) -> Result<Call<'a>, ErrorData> {
+        let written = Written::of(context);
+        Ok(Call {
+            bench: self,
+            line: &self.line,
+            context,
+            arguments: JsonObject::new(),
+            responses: match written.and_then(|written| written.responses.clone()) {
+                Some(Value::Object(responses)) => responses,
+                Some(_) | None => again.0,
+            },
+            state: again.1,
+            of: of.to_owned(),
+            meta: match written.and_then(|written| written.meta.clone()) {
+                Some(meta) => meta,
+                None => Value::Object(as_object(Some(&context.meta))?),
+            },
+            era: era(context),
+        })
+    }
+
+    /// The tools by now.
+    fn tools(&self) -> impl Iterator<Item = BenchTool> {
+        let changed = self.shared.changes.has(List::Tools);
+        let dynamic = changed.then(BenchTool::dynamic);
+        self.offer().tools.iter().copied().chain(dynamic)
+    }
+
+    /// The prompts by now.
+    fn prompts(&self) -> impl Iterator<Item = &'static prompts::Entry> {
+        let offered = TABLE.prompts.iter();
+        let offered = offered.filter(|prompt| self.offer().prompts.contains(&prompt.name.as_str()));
+        let changed = self.shared.changes.has(List::Prompts);
+        offered.chain(changed.then_some(&TABLE.dynamic_prompt))
     }
 
     /// Whether the capability of `method` is declared.
@@ -182,6 +264,7 @@ impl ServerHandler for Bench {
                 .enable_resources_list_changed()
                 .enable_tools()
                 .enable_tool_list_changed()
+                .enable_tasks()
                 .build()
         } else {
             ServerCapabilities::builder().enable_tools().build()
@@ -201,7 +284,7 @@ impl ServerHandler for Bench {
         asked: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.offer().tools.iter().map(|tool| tool.entry()).collect();
+        let tools = self.tools().map(BenchTool::entry).collect();
         let page = page("tools", tools, self.offer().page_size, asked.as_ref())?;
         let mut result = ListToolsResult::with_all_items(page.items);
         result.next_cursor = page.next;
@@ -241,15 +324,23 @@ impl ServerHandler for Bench {
     async fn read_resource(
         &self,
         asked: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.declared("resources/read")?;
-        let contents =
-            resources::read(&asked.uri, &self.offer().resources, &self.offer().templates)
-                .ok_or_else(|| resources::not_found(&asked.uri))?;
-        let contents = serde_json::from_value(contents)
-            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        Ok(ReadResourceResult::new(vec![contents]).into())
+        let uri = &asked.uri;
+        let mut contents = resources::read(uri, &self.offer().resources, &self.offer().templates)
+            .ok_or_else(|| resources::not_found(uri))?;
+        if let Some(inquiry) = resources::asks(uri) {
+            let again = (as_object(asked.input_responses)?, asked.request_state);
+            let call = self.asking(&format!("resources/read {uri}"), &context, again)?;
+            match words(inquiry, &call).await? {
+                Ok(words) => {
+                    contents["text"] = words.into_iter().map(|(_, text)| text).next().into();
+                }
+                Err(needs) => return Ok(needs.into()),
+            }
+        }
+        Ok(ReadResourceResult::new(vec![typed(contents)?]).into())
     }
 
     async fn subscribe(
@@ -296,9 +387,12 @@ impl ServerHandler for Bench {
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             }
         }
+        let sink = Arc::new(context.sink().clone());
+        self.shared.changes.hear(Listener::stream(&sink));
         self.line
             .park(&context.request_context().id, WaitsFor::TheEnd);
         context.cancelled().await;
+        drop(sink);
         Ok(())
     }
 
@@ -308,8 +402,7 @@ impl ServerHandler for Bench {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.declared("prompts/list")?;
-        let names = self.offer().prompts.iter();
-        let entries = names.filter_map(|name| prompts::entry(name)).collect();
+        let entries = self.prompts().map(prompts::Entry::listed).collect();
         let page = page("prompts", entries, self.offer().page_size, asked.as_ref())?;
         let mut result = ListPromptsResult::with_all_items(page.items);
         result.next_cursor = page.next;
@@ -319,18 +412,24 @@ impl ServerHandler for Bench {
     async fn get_prompt(
         &self,
         asked: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.declared("prompts/get")?;
-        let prompt = prompts::entry(&asked.name)
-            .filter(|prompt| self.offer().prompts.contains(&prompt.name.as_str()))
-            .ok_or_else(|| {
-                ErrorData::invalid_params(format!("unknown prompt \"{}\"", asked.name), None)
-            })?;
-        let messages = prompts::get(&prompt, asked.arguments.as_ref())?;
-        let mut result = GetPromptResult::new(messages);
-        result.description = prompt.description;
-        Ok(result.into())
+        let name = &asked.name;
+        let prompt = self
+            .prompts()
+            .find(|prompt| prompt.name == *name)
+            .ok_or_else(|| ErrorData::invalid_params(format!("unknown prompt \"{name}\""), None))?;
+        let mut given = asked.arguments.unwrap_or_default();
+        if let Some(inquiry) = &prompt.asks {
+            let again = (as_object(asked.input_responses)?, asked.request_state);
+            let call = self.asking(&format!("prompts/get {name}"), &context, again)?;
+            match words(inquiry, &call).await? {
+                Ok(words) => given.extend(words),
+                Err(needs) => return Ok(needs.into()),
+            }
+        }
+        Ok(prompt.get(&given)?.into())
     }
 
     async fn complete(
@@ -372,6 +471,70 @@ impl ServerHandler for Bench {
         }
     }
 
+    async fn initialize(
+        &self,
+        asked: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(asked.clone());
+        let mut info = self.negotiate_initialize(&asked)?;
+        // The extension with tasks is one of the revisions without a handshake.
+        info.capabilities.extensions = None;
+        Ok(info)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.shared.changes.hear(Listener::Session(context.peer));
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        (name == WITH_HEADER)
+            .then(|| self.tools().find(|tool| tool.name() == name))
+            .flatten()
+            .map(BenchTool::entry)
+    }
+
+    /// Over HTTP a call comes this way if its arguments are compared with headers; all others are custom requests.
+    async fn call_tool(
+        &self,
+        asked: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let params = Value::Object(as_object(Some(asked))?);
+        let result = self.called_by(params, &context).await?;
+        Ok(CallToolResponse::Complete(typed(result)?))
+    }
+
+    async fn get_task(
+        &self,
+        asked: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let now = self.options.clock.stamp();
+        let task = self.shared.tasks.get(&asked.task_id, &now)?;
+        Ok(GetTaskResult::new(task))
+    }
+
+    async fn update_task(
+        &self,
+        asked: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let now = self.options.clock.stamp();
+        let again = (as_object(Some(asked.input_responses))?, None);
+        let given = self.asking("tasks/update", &context, again)?.responses;
+        self.shared.tasks.update(&asked.task_id, &given, &now)
+    }
+
+    async fn cancel_task(
+        &self,
+        asked: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let now = self.options.clock.stamp();
+        self.shared.tasks.cancel(&asked.task_id, &now)
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -380,12 +543,15 @@ impl ServerHandler for Bench {
         let CustomRequest { method, params, .. } = request;
         if method == CALL {
             let params = params.unwrap_or_else(|| json!({}));
-            let line = self.line.of_call(&params, &context);
-            let answer = self.call(params, &context, &line).await;
-            line.answered(&context, &answer);
-            return answer.map(CustomResult::new);
+            return self
+                .called_by(params, &context)
+                .await
+                .map(CustomResult::new);
         }
         self.declared(&method)?;
+        if era(&context) == Era::Modern && DROPPED.contains(&method.as_str()) {
+            return Err(method_not_found(&method));
+        }
         if METHODS.contains(&method.as_str()) || BEYOND_TOOLS.contains(&method.as_str()) {
             return Err(invalid_params(&method, "they do not fit the method"));
         }
@@ -506,6 +672,30 @@ fn as_object<T: serde::Serialize>(value: Option<T>) -> Result<JsonObject, ErrorD
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Ok(JsonObject::new()),
         Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+    }
+}
+
+/// What rmcp has for a result.
+fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+/// The answers in words that something else than a tool needs, or what is needed first.
+async fn words(
+    inquiry: &Inquiry,
+    call: &Call<'_>,
+) -> Result<Result<JsonObject, InputRequiredResult>, ErrorData> {
+    match inquiry.hear(call).await? {
+        Heard::Answers(answers) => Ok(Ok(inquiry.words(&answers))),
+        Heard::Needs(result) => Ok(Err(typed(result)?)),
+        Heard::Refused(result) => {
+            let text = result.pointer("/content/0/text").and_then(Value::as_str);
+            Err(ErrorData::invalid_request(
+                text.unwrap_or_default().to_owned(),
+                None,
+            ))
+        }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::prompts::PROMPTS;
+use super::official::TABLE;
 use super::resources::{RESOURCES, TEMPLATES};
 use super::tools::BenchTool;
 
 /// A named content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// The inventory of the official suite that stdio can show, and the bench tools.
+    /// The inventory of the official suite, and the bench tools.
     #[default]
     Conformance,
     /// One tool and nothing else.
@@ -125,7 +125,7 @@ impl Offer {
         let keeps_resource = keeps("--resources", &selection.resources)?;
         let keeps_prompt = keeps("--prompts", &selection.prompts)?;
         let everything = profile.has_everything();
-        let tools = BenchTool::ALL.into_iter().filter(|tool| {
+        let tools = BenchTool::all().filter(|tool| {
             let profiled = match profile {
                 Profile::Conformance | Profile::Paginated => true,
                 Profile::Minimal => *tool == BenchTool::SimpleText,
@@ -137,7 +137,7 @@ impl Offer {
             tools: tools.filter(|tool| keeps_tool(tool.name())).collect(),
             resources: listed(everything, RESOURCES.iter().map(|r| r.uri), &keeps_resource),
             templates: listed(everything, TEMPLATES.iter().copied(), &keeps_resource),
-            prompts: listed(everything, PROMPTS.iter().copied(), &keeps_prompt),
+            prompts: listed(everything, prompts(), &keeps_prompt),
             page_size: page_size.or(profile.page_size()),
             declares_all: profile != Profile::Minimal,
         })
@@ -154,17 +154,20 @@ impl Offer {
 impl Default for Offer {
     fn default() -> Self {
         Self {
-            tools: BenchTool::ALL
-                .into_iter()
+            tools: BenchTool::all()
                 .filter(|tool| !tool.touches_files())
                 .collect(),
             resources: RESOURCES.iter().map(|resource| resource.uri).collect(),
             templates: TEMPLATES.to_vec(),
-            prompts: PROMPTS.to_vec(),
+            prompts: prompts().collect(),
             page_size: None,
             declares_all: true,
         }
     }
+}
+
+fn prompts() -> impl Iterator<Item = &'static str> {
+    TABLE.prompts.iter().map(|prompt| prompt.name.as_str())
 }
 
 fn listed(

@@ -3,16 +3,29 @@
 use std::collections::HashMap;
 
 use rmcp::ErrorData;
-use rmcp::model::{JsonObject, Prompt, PromptArgument, PromptMessage, Reference, Role};
-use serde_json::Value;
+use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, Reference};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+use super::official::fill;
 use super::resources::TEMPLATE;
+use super::rounds::Inquiry;
 
-const SIMPLE: &str = "test_simple_prompt";
 const WITH_ARGUMENTS: &str = "test_prompt_with_arguments";
 
-/// All prompts, in the order of the list.
-pub(super) const PROMPTS: [&str; 2] = [SIMPLE, WITH_ARGUMENTS];
+/// One prompt of the table.
+#[derive(Default, Deserialize)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    about: String,
+    /// Arguments that have to be there, each with what it is for.
+    #[serde(default)]
+    texts: JsonObject,
+    /// What is asked first.
+    pub(super) asks: Option<Inquiry>,
+    /// Content of its messages.
+    gives: Vec<Value>,
+}
 
 /// What `arg1` can be.
 const FRUIT: [&str; 6] = [
@@ -26,57 +39,35 @@ const FRUIT: [&str; 6] = [
 /// What `id` can be.
 const IDS: [&str; 4] = ["1", "12", "123", "2"];
 
-/// The entry of `prompts/list` for a name.
-pub(super) fn entry(name: &str) -> Option<Prompt> {
-    let argument = |name: &str, about: &str| {
-        PromptArgument::new(name)
-            .with_description(about)
-            .with_required(true)
-    };
-    match name {
-        SIMPLE => Some(Prompt::new(
-            SIMPLE,
-            Some("A prompt without arguments"),
-            None,
-        )),
-        WITH_ARGUMENTS => Some(Prompt::new(
-            WITH_ARGUMENTS,
-            Some("A prompt that shows its two arguments"),
-            Some(vec![
-                argument("arg1", "a fruit; completed by prefix"),
-                argument("arg2", "a form of the fruit; completed by what arg1 is"),
-            ]),
-        )),
-        _ => None,
+impl Entry {
+    /// Of the list.
+    pub(super) fn listed(&self) -> Prompt {
+        let arguments = self.texts.iter().map(|(name, about)| {
+            PromptArgument::new(name)
+                .with_description(about.as_str().unwrap_or_default())
+                .with_required(true)
+        });
+        let arguments = (!self.texts.is_empty()).then(|| arguments.collect());
+        Prompt::new(&self.name, Some(&self.about), arguments)
     }
-}
 
-/// The description and messages of a prompt.
-pub(super) fn get(
-    prompt: &Prompt,
-    arguments: Option<&JsonObject>,
-) -> Result<Vec<PromptMessage>, ErrorData> {
-    let mut values = Vec::new();
-    for argument in prompt.arguments.iter().flatten() {
-        let value = arguments.and_then(|given| given.get(&argument.name));
-        match value {
-            Some(Value::String(text)) => values.push(format!("{}='{text}'", argument.name)),
-            Some(_) => {
-                let message = format!("argument \"{}\" has to be text", argument.name);
-                return Err(ErrorData::invalid_params(message, None));
-            }
-            None => {
-                let message = format!("argument \"{}\" is missing", argument.name);
-                return Err(ErrorData::invalid_params(message, None));
-            }
+    /// The description and messages, with the arguments and the answers in words.
+    pub(super) fn get(&self, given: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+        for name in self.texts.keys() {
+            let problem = match given.get(name) {
+                Some(Value::String(_)) => continue,
+                Some(_) => "has to be text",
+                None => "is missing",
+            };
+            let message = format!("argument \"{name}\" {problem}");
+            return Err(ErrorData::invalid_params(message, None));
         }
+        let contents = self.gives.iter().map(|content| fill(content, given));
+        let messages = contents.map(|content| json!({"role": "user", "content": content}));
+        let messages = serde_json::from_value(messages.collect())
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        Ok(GetPromptResult::new(messages).with_description(&self.about))
     }
-    let text = if values.is_empty() {
-        "a prompt without arguments".to_owned()
-    } else {
-        format!("a prompt with {}", values.join(", "))
-    };
-    Ok(vec![PromptMessage::new_text(Role::User, text)])
 }
 
 /// What has arguments to complete: what is hidden has none.
@@ -121,11 +112,11 @@ impl Completed<'_> {
         match reference {
             Reference::Prompt(prompt) => {
                 let name = self.prompts.iter().find(|name| **name == prompt.name)?;
-                match *name {
-                    SIMPLE => Some(Target::Simple),
-                    WITH_ARGUMENTS => Some(Target::Arguments),
-                    _ => None,
-                }
+                Some(if *name == WITH_ARGUMENTS {
+                    Target::Arguments
+                } else {
+                    Target::Simple
+                })
             }
             Reference::Resource(resource) => {
                 let offered = self.templates.contains(&TEMPLATE);
@@ -156,10 +147,11 @@ fn forms(fruit: Option<&String>) -> Vec<String> {
 mod tests {
     use serde_json::json;
 
+    use super::super::official::TABLE;
     use super::*;
 
     const ALL: Completed<'_> = Completed {
-        prompts: &PROMPTS,
+        prompts: &["test_simple_prompt", WITH_ARGUMENTS],
         templates: &[TEMPLATE],
     };
 
@@ -169,16 +161,16 @@ mod tests {
 
     #[test]
     fn arguments_are_shown_and_have_to_be_there() {
-        let prompt = entry(WITH_ARGUMENTS).unwrap();
+        let get = |arguments: &Value| TABLE.prompts[1].get(arguments.as_object().unwrap());
         let all = json!({"arg1": "a", "arg2": "b"});
-        let text = serde_json::to_string(&get(&prompt, all.as_object()).unwrap()).unwrap();
+        let text = serde_json::to_string(&get(&all).unwrap()).unwrap();
         assert!(text.contains("arg1='a', arg2='b'"), "{text}");
         for broken in [
             json!({"arg1": "a"}),
             json!({"arg1": "a", "arg2": 2}),
             json!({}),
         ] {
-            let error = get(&prompt, broken.as_object()).unwrap_err();
+            let error = get(&broken).unwrap_err();
             assert_eq!(error.code.0, -32602);
             assert!(error.message.contains("arg"), "{}", error.message);
         }
@@ -202,7 +194,7 @@ mod tests {
         let nobody = Reference::for_prompt("nobody");
         assert!(ALL.complete(&nobody, ("arg1", ""), None).is_err());
         let hidden = Completed {
-            prompts: &[SIMPLE],
+            prompts: &["test_simple_prompt"],
             templates: &[],
         };
         assert!(hidden.complete(&prompt, ("arg1", ""), None).is_err());

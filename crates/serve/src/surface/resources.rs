@@ -4,6 +4,9 @@ use rmcp::ErrorData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
+use super::official::TABLE;
+use super::rounds::Inquiry;
+
 /// The resource that a subscription gets an update of.
 pub(super) const WATCHED: &str = "test://watched-resource";
 /// The one template.
@@ -13,6 +16,9 @@ pub(super) const TEMPLATES: [&str; 1] = [TEMPLATE];
 
 /// Eight bytes of no text.
 const BINARY: &str = "iVBORw0KGgo=";
+
+/// The resource whose text the client gives.
+const ASKING: &str = "test://input-required";
 
 /// One fixed resource.
 pub(super) struct Fixed {
@@ -30,7 +36,7 @@ enum Body {
 }
 
 /// All fixed resources, in the order of the list.
-pub(super) const RESOURCES: [Fixed; 3] = [
+pub(super) const RESOURCES: [Fixed; 4] = [
     Fixed {
         uri: "test://static-text",
         name: "static-text",
@@ -51,6 +57,13 @@ pub(super) const RESOURCES: [Fixed; 3] = [
         about: "Text that can be subscribed to; one update follows each subscription",
         mime_type: "text/plain",
         body: Body::Text("text that is watched"),
+    },
+    Fixed {
+        uri: ASKING,
+        name: "input-required",
+        about: "Text that the client's user gives",
+        mime_type: "text/plain",
+        body: Body::Text(""),
     },
 ];
 
@@ -86,6 +99,11 @@ pub(super) fn read(uri: &str, resources: &[&str], templates: &[&str]) -> Option<
     let id = template_id(uri).filter(|_| templates.contains(&TEMPLATE))?;
     let text = json!({"id": id, "templateTest": true}).to_string();
     Some(json!({"uri": uri, "mimeType": "application/json", "text": text}))
+}
+
+/// What is asked before `uri` is read, and then is its text.
+pub(super) fn asks(uri: &str) -> Option<&'static Inquiry> {
+    (uri == ASKING).then_some(&TABLE.resource)
 }
 
 /// What stands for `{id}` in a URI of the template.

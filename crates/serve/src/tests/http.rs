@@ -857,3 +857,130 @@ fn a_key_has_a_name_and_can_be_a_header() {
     }
     assert_eq!(format!("{:?}", keys()), "[\"alice\", \"bob\"]");
 }
+
+#[tokio::test]
+async fn a_closed_stream_is_taken_up_again_for_the_answer() {
+    let site = Site::open(quick(), HttpOptions::default()).await;
+    let id = site.session("2025-11-25").await;
+    let of_session = [("mcp-session-id", id.as_str())];
+    let closed = site
+        .post(&of_session, &call("test_reconnection", &json!({})))
+        .await;
+    assert_eq!(closed.messages(), [Value::Null; 0], "{closed:?}");
+    assert!(closed.body.contains("retry:"), "{closed:?}");
+    let event = closed
+        .body
+        .lines()
+        .find_map(|line| line.strip_prefix("id:"));
+    let event = event.unwrap().trim();
+    let headers = [ACCEPT, of_session[0], ("last-event-id", event)];
+    let mut stream = BufReader::new(site.connect("GET", &headers, "").await);
+    let mut read = String::new();
+    while !read.contains("on another stream") {
+        let line = stream.read_line(&mut read);
+        let length = tokio::time::timeout(Duration::from_secs(10), line).await;
+        assert_ne!(length.unwrap().unwrap(), 0, "{read}");
+    }
+    assert!(read.contains("\"id\":1"), "{read}");
+    drop(stream);
+    site.end().await;
+
+    let http = HttpOptions {
+        resume: Resume::Refused,
+        ..HttpOptions::default()
+    };
+    let site = Site::open(quick(), http).await;
+    let id = site.session("2025-11-25").await;
+    let of_session = [("mcp-session-id", id.as_str())];
+    let answered = site
+        .post(&of_session, &call("test_reconnection", &json!({})))
+        .await;
+    assert!(answered.answer().get("result").is_some(), "{answered:?}");
+}
+
+#[tokio::test]
+async fn an_argument_has_to_be_what_its_header_says() {
+    let site = Site::open(quick(), HttpOptions::default()).await;
+    let case = async |header: Option<&str>, arguments: Value| {
+        let message = modern(
+            "tools/call",
+            json!({"name": "test_custom_header", "arguments": arguments}),
+        );
+        let mut headers = vec![
+            MODERN,
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "test_custom_header"),
+        ];
+        headers.extend(header.map(|value| ("mcp-param-value", value)));
+        let reply = site.post(&headers, &message).await;
+        (reply.status, reply.answer())
+    };
+    let (status, answer) = case(Some("=?base64?SGVsbG8=?="), json!({"value": "Hello"})).await;
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(
+        answer["result"]["structuredContent"],
+        json!({"value": "Hello"})
+    );
+    assert_eq!(answer["result"]["resultType"], "complete");
+    assert_eq!(case(None, json!({})).await.0, 200);
+    for (header, arguments) in [
+        (None, json!({"value": "Hello"})),
+        (Some("Goodbye"), json!({"value": "Hello"})),
+        (Some("Hello"), json!({})),
+    ] {
+        let (status, answer) = case(header, arguments.clone()).await;
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (400, &json!(-32020)),
+            "{arguments}: {answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn answers_of_a_round_keep_their_digits() {
+    let site = Site::open(quick(), HttpOptions::default()).await;
+    let big = "123456789012345678901234567890123456789012";
+    let headers = [
+        MODERN,
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "test_elicitation"),
+    ];
+    let mut message = modern(
+        "tools/call",
+        json!({
+            "name": "test_elicitation",
+            "arguments": {"message": "who"},
+            "inputResponses": {"elicitation": {"action": "accept", "content": {
+                "n": serde_json::from_str::<Value>(big).unwrap(), "age": 30,
+            }}},
+        }),
+    );
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"elicitation": {}});
+    let reply = site.post(&headers, &message).await;
+    assert!(
+        reply.body.contains(&format!("\"n\":{big},\"age\":30")),
+        "{reply:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_revision_dropped_is_not_found_whatever_its_params() {
+    let site = Site::open(quick(), HttpOptions::default()).await;
+    for method in [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "resources/subscribe",
+        "tasks/list",
+    ] {
+        let headers = [MODERN, ("mcp-method", method)];
+        let reply = site.post(&headers, &modern(method, json!({}))).await;
+        assert_eq!(
+            (reply.status, &reply.answer()["error"]["code"]),
+            (404, &json!(-32601)),
+            "{method}"
+        );
+    }
+}

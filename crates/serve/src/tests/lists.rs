@@ -72,12 +72,12 @@ async fn profiles_hold_what_they_say() {
             assert_eq!(entries.len(), count, "{} {method}", profile.name());
         }
     }
-    case(Profile::Conformance, [14, 3, 1, 2].map(Some), 5).await;
-    case(Profile::Paginated, [14, 3, 1, 2].map(Some), 5).await;
+    case(Profile::Conformance, [44, 4, 1, 5].map(Some), 5).await;
+    case(Profile::Paginated, [44, 4, 1, 5].map(Some), 5).await;
     case(Profile::Minimal, [Some(1), None, None, None], 1).await;
     case(Profile::Empty, [0, 0, 0, 0].map(Some), 5).await;
     let mut client = Client::ready(offering(Profile::Paginated, &Selection::default(), None)).await;
-    assert_eq!(walk(&mut client, "tools/list", "tools").await.1, 7);
+    assert_eq!(walk(&mut client, "tools/list", "tools").await.1, 22);
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn what_is_hidden_completes_nothing() {
 async fn a_selection_is_a_part_of_the_profile() {
     let globs = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
     let selection = Selection {
-        tools: globs(&["test_*", "echo"]),
+        tools: globs(&["test_s*", "test_tool_*", "test_elicitation", "echo"]),
         resources: globs(&["test://static-*"]),
         prompts: globs(&["*simple*"]),
         disable: globs(&["*_sampling", "*binary"]),
@@ -158,7 +158,9 @@ async fn a_selection_is_a_part_of_the_profile() {
             "echo",
             "test_tool_with_progress",
             "test_tool_with_logging",
-            "test_elicitation"
+            "test_elicitation",
+            "test_streaming_elicitation",
+            "test_tool_with_task",
         ]
     );
     let resources = names("resources/list", "resources", "uri").await;

@@ -6,7 +6,9 @@ mod http;
 mod http_faults;
 mod lists;
 mod repeatable;
+mod rounds;
 mod safety;
+mod tasks;
 mod tools;
 mod wire;
 

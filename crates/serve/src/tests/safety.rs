@@ -23,15 +23,13 @@ async fn no_answer_holds_a_value_of_the_environment() {
         files: Some(folder.path().to_owned()),
         ..quick()
     };
-    let mut client = Client::ready(options).await;
+    let mut client = Client::start(options);
+    // A client that cannot be asked gets an answer from every tool.
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"}});
+    client.request("initialize", params).await;
     let mut said = String::new();
-    for tool in BenchTool::ALL {
-        if matches!(
-            tool,
-            BenchTool::Sampling | BenchTool::Elicitation | BenchTool::Roots
-        ) {
-            continue;
-        }
+    for tool in BenchTool::all() {
         let arguments = json!({"path": "$HOME/${PATH}", "text": "$HOME"});
         for arguments in [json!({}), arguments] {
             let params = json!({"name": tool.name(), "arguments": arguments});

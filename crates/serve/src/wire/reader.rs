@@ -311,13 +311,15 @@ fn is_request(message: &Value) -> bool {
         && message_id(message).is_some_and(|id| id.is_string() || id.is_i64())
 }
 
-/// What a tool call asks for, exactly as it was written.
+/// What a request asks for, exactly as it was written.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     /// The arguments; nothing where there were none.
     pub arguments: Option<Value>,
     /// The request's `_meta`.
     pub meta: Option<Value>,
+    /// Answers to what an earlier round asked.
+    pub responses: Option<Value>,
 }
 
 impl Written {
@@ -343,6 +345,7 @@ pub(crate) fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
     let written = params.map(|params| Written {
         arguments: params.shift_remove("arguments"),
         meta: params.get("_meta").cloned(),
+        responses: params.get("inputResponses").cloned(),
     });
     let mut typed: ClientJsonRpcMessage = serde_json::from_value(message).ok()?;
     if let (JsonRpcMessage::Request(call), Some(written)) = (&mut typed, written) {

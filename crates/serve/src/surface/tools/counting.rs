@@ -28,7 +28,7 @@ pub(super) fn spec() -> Spec {
 pub(super) fn counter(call: &Call<'_>) -> Value {
     let next = |count: &std::sync::atomic::AtomicU64| count.fetch_add(1, Ordering::Relaxed) + 1;
     let mut answer = json!({
-        "process": next(&call.bench.process_calls),
+        "process": next(&call.bench.shared.calls),
         "session": next(&call.bench.session_calls),
     });
     if call.bench.options.state.is_kept() {

@@ -1,15 +1,14 @@
 //! The tools: their list, their entries, the check of arguments, and the way to each.
 
-mod asking;
 mod counting;
 mod failing;
 mod files;
 mod plain;
 mod structured;
-mod telling;
+pub(super) mod telling;
 mod waiting;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
@@ -18,9 +17,10 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
 use super::call::{Call, tool_error};
+use super::official::{Official, TABLE};
 
 /// One tool of the bench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum BenchTool {
     /// Constant text.
     SimpleText,
@@ -44,16 +44,18 @@ pub enum BenchTool {
     Progress,
     /// Three log messages.
     Logging,
-    /// Asks the client's model.
-    Sampling,
-    /// Asks the client's user.
-    Elicitation,
-    /// Asks for the client's roots.
-    Roots,
     /// Writes a file.
     WriteFile,
     /// Deletes a file.
     DeleteFile,
+    /// One that the official suite asks for.
+    Official(&'static Official),
+}
+
+impl PartialEq for BenchTool {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
 }
 
 /// What a tool says of itself.
@@ -66,7 +68,7 @@ struct Spec {
 
 /// What a tool changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hints {
+pub(super) enum Hints {
     /// Nothing, and the same call gives the same answer.
     Pure,
     /// Nothing that lasts.
@@ -76,8 +78,8 @@ enum Hints {
 }
 
 impl BenchTool {
-    /// All tools, in the order of the list.
-    pub const ALL: [Self; 16] = [
+    /// Those with code of their own.
+    const OWN: [Self; 13] = [
         Self::SimpleText,
         Self::Echo,
         Self::Reply,
@@ -89,15 +91,24 @@ impl BenchTool {
         Self::Emit,
         Self::Progress,
         Self::Logging,
-        Self::Sampling,
-        Self::Elicitation,
-        Self::Roots,
         Self::WriteFile,
         Self::DeleteFile,
     ];
 
+    /// What is only listed after the list was changed.
+    pub(super) fn dynamic() -> Self {
+        Self::Official(&TABLE.dynamic_tool)
+    }
+
+    /// All tools, in the order of the list.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::OWN
+            .into_iter()
+            .chain(TABLE.tools.iter().map(Self::Official))
+    }
+
     /// As a client calls it.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::SimpleText => "test_simple_text",
             Self::Echo => "echo",
@@ -110,11 +121,9 @@ impl BenchTool {
             Self::Emit => "emit",
             Self::Progress => "test_tool_with_progress",
             Self::Logging => "test_tool_with_logging",
-            Self::Sampling => "test_sampling",
-            Self::Elicitation => "test_elicitation",
-            Self::Roots => "list_roots",
             Self::WriteFile => "write_file",
             Self::DeleteFile => "delete_file",
+            Self::Official(tool) => &tool.name,
         }
     }
 
@@ -158,11 +167,9 @@ impl BenchTool {
             Self::Emit => telling::emit(call).await,
             Self::Progress => telling::progress(call).await,
             Self::Logging => telling::logging(call).await,
-            Self::Sampling => asking::sampling(call).await,
-            Self::Elicitation => asking::elicitation(call).await,
-            Self::Roots => asking::roots(call).await,
             Self::WriteFile => Ok(files::write(call)),
             Self::DeleteFile => Ok(files::delete(call)),
+            Self::Official(tool) => tool.run(call).await,
         }
     }
 
@@ -179,19 +186,26 @@ impl BenchTool {
             Self::Emit => telling::emit_spec(),
             Self::Progress => telling::progress_spec(),
             Self::Logging => telling::logging_spec(),
-            Self::Sampling => asking::sampling_spec(),
-            Self::Elicitation => asking::elicitation_spec(),
-            Self::Roots => asking::roots_spec(),
             Self::WriteFile => files::write_spec(),
             Self::DeleteFile => files::delete_spec(),
+            Self::Official(tool) => Spec {
+                about: &tool.about,
+                input: tool.input(),
+                output: None,
+                hints: tool.hints(),
+            },
         }
     }
 
     /// Arguments that do not fit the schema are a tool error, which a model can read.
     fn check(self, arguments: &JsonObject) -> Result<(), String> {
-        static COMPILED: [OnceLock<Result<Validator, String>>; BenchTool::ALL.len()] =
-            [const { OnceLock::new() }; BenchTool::ALL.len()];
-        let validator = COMPILED[self as usize]
+        static COMPILED: LazyLock<Vec<OnceLock<Result<Validator, String>>>> = LazyLock::new(|| {
+            let one_more = 0..=BenchTool::all().count();
+            one_more.map(|_| OnceLock::new()).collect()
+        });
+        // The dynamic one is behind all that are always there.
+        let place = Self::all().position(|tool| tool == self);
+        let validator = COMPILED[place.unwrap_or(COMPILED.len() - 1)]
             .get_or_init(|| {
                 jsonschema::validator_for(&self.spec().input).map_err(|error| error.to_string())
             })
@@ -234,7 +248,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_proper_entry() {
         let mut names = Vec::new();
-        for tool in BenchTool::ALL {
+        for tool in BenchTool::all() {
             let entry = tool.entry();
             assert_eq!(entry.input_schema["type"], "object", "{}", tool.name());
             assert!(entry.description.is_some_and(|text| text.len() > 10));

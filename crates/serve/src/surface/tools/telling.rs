@@ -137,7 +137,7 @@ pub(super) fn logging_spec() -> Spec {
     }
 }
 
-pub(super) async fn logging(call: &Call<'_>) -> Result<Value, ErrorData> {
+pub(in crate::surface) async fn logging(call: &Call<'_>) -> Result<Value, ErrorData> {
     let level = call.text("level").unwrap_or("info");
     for (at, data) in ["the tool starts", "the tool works", "the tool ends"]
         .into_iter()
