@@ -13,6 +13,7 @@ mod architecture;
 mod broken_servers;
 mod ci;
 mod ci_sinks;
+mod clients;
 mod command_line;
 mod compat;
 mod completions;

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 
 /// A running server and where it is.
-struct Site {
+pub(crate) struct Site {
     child: Child,
     errors: BufReader<ChildStderr>,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Site {
-    fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut words = vec!["serve", "--http"];
         words.extend(arguments);
         let mut child = project
@@ -75,14 +75,14 @@ impl Site {
         session
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         let status = Command::new("kill").args([signal, &pid]).status().unwrap();
         assert!(status.success());
     }
 
     /// What is left on stderr, and the exit code.
-    fn end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn end(mut self) -> (String, Option<i32>) {
         let mut errors = String::new();
         self.errors.read_to_string(&mut errors).unwrap();
         (errors, self.child.wait().unwrap().code())

@@ -50,14 +50,6 @@ impl Line {
         }
     }
 
-    /// Waits until the client has taken up the stream of this call again, where it was closed.
-    pub(crate) async fn taken_up(&self, context: &RequestContext<RoleServer>) {
-        match self {
-            Self::Pipe(_) => {}
-            Self::Http(post) => post.taken_up(context).await,
-        }
-    }
-
     /// The handler of `id` waits for `what`.
     pub(crate) fn park(&self, id: &RequestId, what: WaitsFor) {
         match self {

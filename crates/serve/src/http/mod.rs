@@ -31,7 +31,7 @@ use hyper_util::rt::TokioIo;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +42,7 @@ use self::inlet::{Answer, Asks, plain};
 pub(crate) use self::post::Post;
 use self::post::SESSION;
 use self::sessions::Sessions;
+pub(crate) use self::sessions::TakenUp;
 use super::faults::exchange::{Exchange, Refusal, Shot};
 use super::layer::Books;
 use super::line::Line;
@@ -54,9 +55,6 @@ const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// How long a listener rests that cannot take a connection: the process has as many files open as it may.
 const REST: Duration = Duration::from_millis(50);
-
-/// How many streams that are taken up at once are heard of one by one.
-const RESUMED: usize = 16;
 
 /// The header that names the last event that was read of a stream.
 const LAST_EVENT: &str = "last-event-id";
@@ -214,14 +212,11 @@ pub async fn serve(
     let stop = CancellationToken::new();
     let (later, mut afterwards) = mpsc::unbounded_channel();
     let activity = Activity::default();
-    let resumed = (http.resume == Resume::Offered).then(|| broadcast::Sender::new(RESUMED));
-    let post = Post::new(books.clone(), options.clock.clone(), later, resumed.clone());
+    let post = Post::new(books.clone(), options.clock.clone(), later);
     if let Some(text) = &options.stderr {
         post.stderr(&format!("{text}\n"));
     }
-    let sessions = Sessions::new(options.seed, http.session_ttl, http.resume, resumed);
-    let around = (&books, &activity, &stop);
-    let door = Arc::new(Door::new(options, http, (post, sessions), around));
+    let door = Arc::new(Door::new(options, http, post, (&books, &activity, &stop)));
     let ends = async {
         tokio::select! {
             () = asked_to(&mut asked) => {}
@@ -320,10 +315,10 @@ impl Door {
     fn new(
         options: ServeOptions,
         http: HttpOptions,
-        (post, sessions): (Post, Sessions),
+        post: Post,
         (books, activity, stop): (&Books, &Activity, &CancellationToken),
     ) -> Self {
-        let sessions = Arc::new(sessions);
+        let sessions = Arc::new(Sessions::new(options.seed, http.session_ttl, http.resume));
         let bench = Bench::new(Arc::new(options), Line::Http(post));
         let hosts = LOOPBACK.map(str::to_owned).into_iter();
         let origins = LOOPBACK

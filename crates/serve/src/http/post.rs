@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use rmcp::model::{CustomNotification, ServerNotification};
 use rmcp::service::{Peer, RequestContext};
-use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::mpsc;
 
 use super::auth::Identity;
 use crate::Clock;
@@ -22,9 +21,6 @@ use crate::wire::Written;
 
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
-
-/// How long a client may take to come again for an answer.
-const AWAY: Duration = Duration::from_secs(2);
 
 /// The only ticket of a call's own page.
 const ANSWER: Ticket = 0;
@@ -38,8 +34,6 @@ pub(crate) struct Post {
     books: Books,
     clock: Clock,
     later: mpsc::UnboundedSender<Later>,
-    /// Sessions of which a stream is taken up again, where that can be.
-    resumed: Option<broadcast::Sender<SessionId>>,
     /// The page of the call, where a journal is kept.
     page: Option<Arc<Mutex<Page>>>,
 }
@@ -51,17 +45,11 @@ struct Page {
 }
 
 impl Post {
-    pub(super) fn new(
-        books: Books,
-        clock: Clock,
-        later: mpsc::UnboundedSender<Later>,
-        resumed: Option<broadcast::Sender<SessionId>>,
-    ) -> Self {
+    pub(super) fn new(books: Books, clock: Clock, later: mpsc::UnboundedSender<Later>) -> Self {
         Self {
             books,
             clock,
             later,
-            resumed,
             page: None,
         }
     }
@@ -95,20 +83,6 @@ impl Post {
     pub(crate) fn stderr(&self, text: &str) {
         // A closed stderr is no reason to stop answering.
         let _ = PatientStderr.write_all(text.as_bytes());
-    }
-
-    /// rmcp forgets a stream with its answer, so an answer that nobody reads yet would be lost.
-    pub(crate) async fn taken_up(&self, context: &RequestContext<RoleServer>) {
-        let (Some(session), Some(resumed)) = (session(context), &self.resumed) else {
-            return;
-        };
-        let mut resumed = resumed.subscribe();
-        let again = async { while resumed.recv().await.is_ok_and(|id| *id != *session) {} };
-        tokio::select! {
-            () = context.ct.cancelled() => {}
-            // Whoever came before this began to wait is there by its end.
-            _ = tokio::time::timeout(AWAY, again) => {}
-        }
     }
 
     /// rmcp routes progress by its token to the stream of the call, and everything else to the stream of the session.

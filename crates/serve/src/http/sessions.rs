@@ -1,10 +1,13 @@
 //! Sessions: rmcp's own, under ids that come from the seed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::service::RequestContext;
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker, create_local_session,
@@ -13,29 +16,44 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 use serde_json::Value;
-use tokio::sync::broadcast;
+use tokio::sync::Notify;
 
 use super::Resume;
 use crate::draw::{Pcg, fnv1a};
 use crate::surface::RECONNECTS;
+
+/// How long a client may take to come again.
+const AWAY: Duration = Duration::from_secs(30);
+
+/// The word that the stream of a call was taken up again.
+#[derive(Clone, Default)]
+pub(crate) struct TakenUp(Arc<Notify>);
+
+impl TakenUp {
+    /// Waits for it where the stream of a call was closed: rmcp forgets a stream with its answer, so an answer before
+    /// would be lost.
+    pub(crate) async fn wait(context: &RequestContext<RoleServer>) {
+        if let Some(Self(taken_up)) = context.extensions.get() {
+            tokio::select! {
+                () = context.ct.cancelled() => {}
+                _ = tokio::time::timeout(AWAY, taken_up.notified()) => {}
+            }
+        }
+    }
+}
 
 /// The sessions of one server.
 pub(super) struct Sessions {
     local: LocalSessionManager,
     ids: Mutex<Pcg>,
     resume: Resume,
-    /// Who hears of a stream that is taken up again.
-    resumed: Option<broadcast::Sender<SessionId>>,
+    /// Calls whose streams were closed, by session: one of each.
+    closed: Mutex<HashMap<SessionId, TakenUp>>,
 }
 
 impl Sessions {
     /// Sessions whose ids come from `seed`, and that end when nobody used them for `ttl`.
-    pub(super) fn new(
-        seed: u64,
-        ttl: Option<Duration>,
-        resume: Resume,
-        resumed: Option<broadcast::Sender<SessionId>>,
-    ) -> Self {
+    pub(super) fn new(seed: u64, ttl: Option<Duration>, resume: Resume) -> Self {
         let mut local = LocalSessionManager::default();
         let config = &mut local.session_config;
         config.keep_alive = ttl.or(config.keep_alive);
@@ -47,8 +65,33 @@ impl Sessions {
             local,
             ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
             resume,
-            resumed,
+            closed: Mutex::default(),
         }
+    }
+
+    /// Whether the stream of this message is closed with its first event, which is all that a client needs to come
+    /// again for the answer. Calls come as requests that rmcp does not know (`inlet`).
+    fn closes(&self, id: &SessionId, message: &mut ClientJsonRpcMessage) -> bool {
+        let ClientJsonRpcMessage::Request(request) = message else {
+            return false;
+        };
+        let ClientRequest::CustomRequest(call) = &mut request.request else {
+            return false;
+        };
+        let name = call.params.as_ref().and_then(|params| params.get("name"));
+        let closes = self.resume == Resume::Offered
+            && call.method == "tools/call"
+            && name.and_then(Value::as_str) == Some(RECONNECTS);
+        if closes {
+            let taken_up = TakenUp::default();
+            call.extensions.insert(taken_up.clone());
+            self.closed().insert(id.clone(), taken_up);
+        }
+        closes
+    }
+
+    fn closed(&self) -> MutexGuard<'_, HashMap<SessionId, TakenUp>> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn next_id(&self) -> SessionId {
@@ -84,16 +127,16 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Failed> {
+        self.closed().remove(id);
         self.local.close_session(id).await
     }
 
     async fn create_stream(
         &self,
         id: &SessionId,
-        message: ClientJsonRpcMessage,
+        mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
-        // With its first event a client has what it needs to come again for the answer.
-        let most = if self.resume == Resume::Offered && calls(&message, RECONNECTS) {
+        let most = if self.closes(id, &mut message) {
             1
         } else {
             usize::MAX
@@ -124,28 +167,11 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
         let events = self.local.resume(id, last_event_id).await?;
-        if let Some(resumed) = &self.resumed {
-            // Mostly nobody waits for it.
-            let _ = resumed.send(id.clone());
+        if let Some(closed) = self.closed().remove(id) {
+            closed.0.notify_one();
         }
         Ok(events)
     }
-}
-
-/// Whether a message calls this tool. Calls come as requests that rmcp does not know (`inlet`).
-fn calls(message: &ClientJsonRpcMessage, tool: &str) -> bool {
-    let ClientJsonRpcMessage::Request(request) = message else {
-        return false;
-    };
-    let ClientRequest::CustomRequest(request) = &request.request else {
-        return false;
-    };
-    let params = request.params.as_ref();
-    request.method == "tools/call"
-        && params
-            .and_then(|params| params.get("name"))
-            .and_then(Value::as_str)
-            == Some(tool)
 }
 
 /// The events with their ids, where these lead anywhere.

@@ -13,6 +13,7 @@ use super::prompts::Entry;
 use super::rounds::{Heard, Inquiry};
 use super::tasks::Job;
 use super::tools::{Hints, telling};
+use crate::http::TakenUp;
 
 /// The tool whose argument also comes as a header.
 pub(crate) const WITH_HEADER: &str = "test_custom_header";
@@ -106,7 +107,7 @@ impl Official {
             }),
             Does::Logs => telling::logging(call).await,
             Does::Reconnects => {
-                call.line.taken_up(call.context).await;
+                TakenUp::wait(call.context).await;
                 Ok(text_result("the answer comes on another stream"))
             }
             Does::Changes(list) => {
