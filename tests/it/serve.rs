@@ -325,3 +325,42 @@ fn pipes_that_others_hold_too_are_left_as_they_were() {
     }
     drop(reader);
 }
+
+/// Everything but the list of tools.
+const INTRODUCTION: &str = "\
+# Tools of the embedded server
+
+`mcp-assert serve`, and `server: {builtin: conformance}` in a suite, offer these in the profiles `conformance` and
+`paginated`. `test_simple_text` comes first and takes any arguments. Names that the official conformance suite asks for do
+what it says of them; where a revision has no handshake, what asks the client ends with `input_required`, and what works as
+a task gives one to clients that declare `io.modelcontextprotocol/tasks`. This page is made from
+`mcp-assert serve --list --json`.
+
+| tool | does | needs |
+|---|---|---|
+";
+
+#[test]
+fn the_page_of_tools_is_made_from_the_catalogue() {
+    let list = Project::new().run(&["serve", "--list", "--json"]).json();
+    let rows = list["tools"].as_array().unwrap().iter().map(|tool| {
+        let text = |name: &str| tool[name].as_str().unwrap_or_default().to_owned();
+        let needs = text("needs");
+        let needs = if needs.is_empty() {
+            needs
+        } else {
+            format!("`{needs}`")
+        };
+        format!("| `{}` | {} | {needs} |\n", text("name"), text("about"))
+    });
+    let wanted = format!("{INTRODUCTION}{}", rows.collect::<String>());
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/server.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "run the tests once with UPDATE_DOCS=1 and look at the change"
+    );
+}
