@@ -41,8 +41,8 @@ use self::bend::{Asked, Bent};
 use self::inlet::{Answer, Asks, plain};
 pub(crate) use self::post::Post;
 use self::post::SESSION;
-use self::sessions::Sessions;
 pub(crate) use self::sessions::TakenUp;
+use self::sessions::{RETRY, Sessions};
 use super::faults::exchange::{Exchange, Refusal, Shot};
 use super::layer::Books;
 use super::line::Line;
@@ -326,7 +326,7 @@ impl Door {
             .flat_map(|name| ["http", "https"].map(|scheme| format!("{scheme}://{name}:*")));
         let defaults = StreamableHttpServerConfig::default();
         let retry = match http.resume {
-            Resume::Offered => defaults.sse_retry,
+            Resume::Offered => Some(RETRY),
             Resume::Refused => None,
         };
         let config = defaults

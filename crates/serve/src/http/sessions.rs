@@ -22,7 +22,10 @@ use super::Resume;
 use crate::draw::{Pcg, fnv1a};
 use crate::surface::RECONNECTS;
 
-/// How long a client may take to come again.
+/// After how long a client is asked to come again.
+pub(super) const RETRY: Duration = Duration::from_millis(500);
+
+/// How long it may take to do so.
 const AWAY: Duration = Duration::from_secs(30);
 
 /// The word that the stream of a call was taken up again.
@@ -58,7 +61,7 @@ impl Sessions {
         let config = &mut local.session_config;
         config.keep_alive = ttl.or(config.keep_alive);
         config.sse_retry = match resume {
-            Resume::Offered => config.sse_retry,
+            Resume::Offered => Some(RETRY),
             Resume::Refused => None,
         };
         Self {
