@@ -1,7 +1,7 @@
 //! Lists that change on demand, and who is told.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -25,8 +25,7 @@ pub(super) enum List {
 /// Which lists have their entry now.
 #[derive(Default)]
 pub(super) struct Changes {
-    tools: AtomicBool,
-    prompts: AtomicBool,
+    changed: [AtomicBool; 2],
     listeners: Mutex<Vec<Listener>>,
 }
 
@@ -42,15 +41,12 @@ pub(super) enum Listener {
 impl Changes {
     /// Whether the entry is there.
     pub(super) fn has(&self, list: List) -> bool {
-        self.flag(list).load(Ordering::Relaxed)
+        self.changed[list as usize].load(Ordering::Relaxed)
     }
 
     /// Takes in a listener, and forgets those that are gone.
     pub(super) fn hear(&self, listener: Listener) {
-        let mut listeners = self
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = self.listeners();
         listeners.retain(|listener| match listener {
             Listener::Session(peer) => !peer.is_transport_closed(),
             Listener::Stream(sink) => sink.strong_count() > 0,
@@ -60,12 +56,8 @@ impl Changes {
 
     /// Adds the entry or takes it away, and tells everybody.
     pub(super) async fn change(&self, list: List) {
-        self.flag(list).fetch_not(Ordering::Relaxed);
-        let listeners = self
-            .listeners
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        self.changed[list as usize].fetch_not(Ordering::Relaxed);
+        let listeners = self.listeners().clone();
         for listener in listeners {
             let told = tokio::time::timeout(PATIENCE, listener.tell(notification(list)));
             // Whoever is gone, slow, or asked for other changes misses this one.
@@ -73,20 +65,14 @@ impl Changes {
         }
     }
 
-    fn flag(&self, list: List) -> &AtomicBool {
-        match list {
-            List::Tools => &self.tools,
-            List::Prompts => &self.prompts,
-        }
+    fn listeners(&self) -> MutexGuard<'_, Vec<Listener>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Listener {
-    /// A listener that is there as long as `sink` is.
-    pub(super) fn stream(sink: &Arc<SubscriptionSink>) -> Self {
-        Self::Stream(Arc::downgrade(sink))
-    }
-
     async fn tell(self, notification: ServerNotification) {
         match self {
             Self::Session(peer) => drop(peer.send_notification(notification).await),
@@ -100,12 +86,9 @@ impl Listener {
 }
 
 fn notification(list: List) -> ServerNotification {
+    use ServerNotification as Told;
     match list {
-        List::Tools => {
-            ServerNotification::ToolListChangedNotification(NotificationNoParam::default())
-        }
-        List::Prompts => {
-            ServerNotification::PromptListChangedNotification(NotificationNoParam::default())
-        }
+        List::Tools => Told::ToolListChangedNotification(NotificationNoParam::default()),
+        List::Prompts => Told::PromptListChangedNotification(NotificationNoParam::default()),
     }
 }

@@ -125,7 +125,7 @@ impl Bench {
         let key = Sha256::digest(format!("request state {}", options.seed));
         let shared = Shared {
             calls: AtomicU64::new(0),
-            tasks: Tasks::new(options.seed),
+            tasks: Tasks::new(options.seed, options.clock.clone()),
             changes: Changes::default(),
             seal: RequestStateCodec::new_unchecked(key.to_vec()),
         };
@@ -388,7 +388,8 @@ impl ServerHandler for Bench {
             }
         }
         let sink = Arc::new(context.sink().clone());
-        self.shared.changes.hear(Listener::stream(&sink));
+        let listener = Listener::Stream(Arc::downgrade(&sink));
+        self.shared.changes.hear(listener);
         self.line
             .park(&context.request_context().id, WaitsFor::TheEnd);
         context.cancelled().await;
@@ -488,10 +489,8 @@ impl ServerHandler for Bench {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        (name == WITH_HEADER)
-            .then(|| self.tools().find(|tool| tool.name() == name))
-            .flatten()
-            .map(BenchTool::entry)
+        let mut tools = self.tools().filter(|tool| tool.name() == WITH_HEADER);
+        tools.find(|tool| tool.name() == name).map(BenchTool::entry)
     }
 
     /// Over HTTP a call comes this way if its arguments are compared with headers; all others are custom requests.
@@ -510,9 +509,10 @@ impl ServerHandler for Bench {
         asked: GetTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let now = self.options.clock.stamp();
-        let task = self.shared.tasks.get(&asked.task_id, &now)?;
-        Ok(GetTaskResult::new(task))
+        self.shared
+            .tasks
+            .get(&asked.task_id)
+            .map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -520,10 +520,9 @@ impl ServerHandler for Bench {
         asked: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let now = self.options.clock.stamp();
         let again = (as_object(Some(asked.input_responses))?, None);
         let given = self.asking("tasks/update", &context, again)?.responses;
-        self.shared.tasks.update(&asked.task_id, &given, &now)
+        self.shared.tasks.update(&asked.task_id, &given)
     }
 
     async fn cancel_task(
@@ -531,8 +530,7 @@ impl ServerHandler for Bench {
         asked: CancelTaskParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let now = self.options.clock.stamp();
-        self.shared.tasks.cancel(&asked.task_id, &now)
+        self.shared.tasks.cancel(&asked.task_id)
     }
 
     async fn on_custom_request(

@@ -58,7 +58,7 @@ pub(super) struct Table {
 }
 
 /// One tool.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Official {
     pub(super) name: String,
     pub(super) about: String,
@@ -70,7 +70,7 @@ pub struct Official {
     does: Does,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Does {
     /// Gives this result.
@@ -84,12 +84,6 @@ enum Does {
     Reconnects,
     Changes(List),
     Works(Job),
-}
-
-impl std::fmt::Debug for Official {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.name)
-    }
 }
 
 impl Official {

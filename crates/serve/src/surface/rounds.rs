@@ -21,7 +21,7 @@ use crate::wire::WaitsFor;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What a client is asked before it gets what it wants.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Inquiry {
     /// Requests by their keys. Those of one round stand together; the next ones come when they are answered.
     rounds: Vec<JsonObject>,

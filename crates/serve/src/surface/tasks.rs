@@ -17,6 +17,7 @@ use super::call::{Call, Waited};
 use super::levels::Era;
 use super::official::fill;
 use super::rounds::{Heard, Inquiry, asked, fits};
+use crate::Clock;
 use crate::draw::{Pcg, fnv1a};
 
 /// How long a task is kept.
@@ -27,7 +28,7 @@ const POLL: u64 = 200;
 const MOST: usize = 1000;
 
 /// What a task does.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct Job {
     /// Whether a client without tasks is refused, where the revision has them; or else it gets the result.
     #[serde(default)]
@@ -48,9 +49,12 @@ pub(super) struct Job {
 }
 
 /// The tasks of one process.
-pub(super) struct Tasks(Mutex<Shelf>);
+pub(super) struct Tasks {
+    clock: Clock,
+    kept: Mutex<Kept>,
+}
 
-struct Shelf {
+struct Kept {
     ids: Pcg,
     entries: Vec<Entry>,
 }
@@ -85,7 +89,7 @@ impl Job {
         let length = Duration::from_millis(self.lasts.unwrap_or_else(seconds));
         let at_once = length.is_zero() && self.asks.requests().next().is_none();
         if call.era == Era::Modern && known && !at_once {
-            return call.bench.shared.tasks.add(self, call, given, length);
+            return call.bench.shared.tasks.add(self, given, length);
         }
         match self.asks.hear(call).await? {
             Heard::Answers(answers) => given.extend(self.asks.words(&answers)),
@@ -109,24 +113,26 @@ impl Job {
 
 impl Tasks {
     /// No tasks, whose ids will come from `seed`.
-    pub(super) fn new(seed: u64) -> Self {
-        Self(Mutex::new(Shelf {
+    pub(super) fn new(seed: u64, clock: Clock) -> Self {
+        let kept = Kept {
             ids: Pcg::new(seed, fnv1a("tasks")),
             entries: Vec::new(),
-        }))
+        };
+        Self {
+            clock,
+            kept: Mutex::new(kept),
+        }
     }
 
     fn add(
         &self,
         job: &'static Job,
-        call: &Call<'_>,
         given: JsonObject,
         length: Duration,
     ) -> Result<Value, ErrorData> {
-        let clock = &call.bench.options.clock;
         let mut kept = self.kept();
         let id = format!("task-{:016x}", kept.ids.next_u64());
-        let now = clock.stamp();
+        let now = self.clock.stamp();
         let ttl = u64::try_from(TTL.as_millis()).unwrap_or(u64::MAX);
         let task = Task::new(id, TaskStatus::Working, now.clone(), now)
             .with_ttl_ms(ttl)
@@ -139,21 +145,21 @@ impl Tasks {
             job,
             given,
             answers: JsonObject::new(),
-            due: clock.due(length),
+            due: self.clock.due(length),
             made: Instant::now(),
             ended: None,
         });
         serde_json::to_value(CreateTaskResult::new(task)).map_err(|error| internal(&error))
     }
 
-    /// What a task is by now; `now` is the stamp of a change that is seen first.
-    pub(super) fn get(&self, id: &str, now: &str) -> Result<DetailedTask, ErrorData> {
-        self.with(id, |entry| entry.look(now))?
+    /// What a task is by now.
+    pub(super) fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
+        self.with(id, Entry::look)?
     }
 
     /// Takes answers. Those to no open question are nobody's.
-    pub(super) fn update(&self, id: &str, given: &JsonObject, now: &str) -> Result<(), ErrorData> {
-        self.with(id, |entry| {
+    pub(super) fn update(&self, id: &str, given: &JsonObject) -> Result<(), ErrorData> {
+        self.with(id, |entry, now| {
             for (key, request) in entry.job.asks.requests() {
                 let answer = given
                     .get(key)
@@ -169,8 +175,8 @@ impl Tasks {
     }
 
     /// Ends a task that has not ended.
-    pub(super) fn cancel(&self, id: &str, now: &str) -> Result<(), ErrorData> {
-        self.with(id, |entry| {
+    pub(super) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
+        self.with(id, |entry, now| {
             entry.look(now)?;
             if entry.ended.is_none() {
                 entry.ended = Some(TaskPayload::Cancelled);
@@ -180,21 +186,23 @@ impl Tasks {
         })?
     }
 
-    fn with<T>(&self, id: &str, what: impl FnOnce(&mut Entry) -> T) -> Result<T, ErrorData> {
+    fn with<T>(&self, id: &str, what: impl FnOnce(&mut Entry, &str) -> T) -> Result<T, ErrorData> {
         let mut kept = self.kept();
         kept.entries.retain(|entry| entry.made.elapsed() < TTL);
         let mut entries = kept.entries.iter_mut();
         let entry = entries.find(|entry| entry.task.task_id == id);
         let unknown = || ErrorData::invalid_params(format!("unknown task \"{id}\""), None);
-        entry.map(what).ok_or_else(unknown)
+        let now = self.clock.stamp();
+        entry.map(|entry| what(entry, &now)).ok_or_else(unknown)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Shelf> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Entry {
+    /// What it is at `now`, the stamp of a change that is seen first.
     fn look(&mut self, now: &str) -> Result<DetailedTask, ErrorData> {
         let open = self.job.asks.requests();
         let open = open.filter(|(key, _)| !self.answers.contains_key(*key));
