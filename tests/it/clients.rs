@@ -87,7 +87,7 @@ fn the_python_client_is_content() {
 }
 
 #[test]
-fn the_python_client_is_content_over_stdio() {
+fn nightly_the_python_client_is_content_over_stdio() {
     thread::scope(|scope| {
         for mode in MODES {
             if let Some(mut client) = python() {
