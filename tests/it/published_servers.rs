@@ -1,11 +1,14 @@
 //! The suites of `examples/` against published servers, and their wrong copies in `tests/examples-red`.
 //! `scripts/servers` installs the servers; without them these tests say so, and fail where `CI` is `true`.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value;
 
-use crate::harness::BINARY;
+use crate::harness::{BINARY, Project};
 
 const SERVERS: [&str; 5] = ["everything", "filesystem", "git", "memory", "time"];
 
@@ -234,4 +237,96 @@ fn says(outcome: &Value, text: &str) -> bool {
     outcome["detail"]
         .as_str()
         .is_some_and(|detail| detail.contains(text))
+}
+
+/// A pinned release of FastMCP, installed apart: what it depends on is another matter than our other servers.
+fn fastmcp() -> PathBuf {
+    let folder = root().join("target/fastmcp");
+    let python = folder.join("bin/python");
+    if !folder.join("bin/fastmcp").exists() {
+        let run = |program: &Path, arguments: &[&str]| {
+            let status = Command::new(program).args(arguments).status().unwrap();
+            assert!(status.success(), "{} {arguments:?}", program.display());
+        };
+        run(
+            Path::new("python3"),
+            &["-m", "venv", folder.to_str().unwrap()],
+        );
+        let install = ["-m", "pip", "install", "--quiet", "fastmcp==4.2.3"];
+        run(&python, &install);
+    }
+    python
+}
+
+/// The settings: each server of `tests/sdk-servers` over stdio and over HTTP, and the one that refuses handshakes.
+fn sdk_targets() -> String {
+    let folder = root().join("tests/sdk-servers");
+    let mut targets = String::from("defaults: {timeout: 60s}\ntargets:\n");
+    let mut add = |name: &str, program: &Path, file: &str, more: &[&str]| {
+        for (transport, first) in [("stdio", "stdio"), ("http", "{{port}}")] {
+            let file = folder.join(file);
+            let args = [&[file.to_str().unwrap(), first][..], more].concat();
+            let launch = serde_json::json!({"command": program, "args": args});
+            let server = match transport {
+                "stdio" => launch,
+                _ => serde_json::json!({"transport": "http", "launch": launch}),
+            };
+            targets += &format!("  {name} {transport}: {server}\n");
+        }
+    };
+    let node = Path::new("node");
+    add("typescript-1", node, "typescript-1.mjs", &[]);
+    add("typescript-2", node, "typescript-2.mjs", &[]);
+    add("typescript-2 strict", node, "typescript-2.mjs", &["reject"]);
+    let python = root().join("target/servers/python/bin/python");
+    add("python", &python, "python.py", &[]);
+    add("fastmcp", &fastmcp(), "fastmcp.py", &[]);
+    targets
+}
+
+#[test]
+fn nightly_servers_of_the_official_kits_hold_over_both_transports_in_both_eras() {
+    if !installed() {
+        return;
+    }
+    // Node looks for modules beside the script and above it.
+    let modules = root().join("target/conformance/node_modules");
+    let link = root().join("tests/sdk-servers/node_modules");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(modules, &link).unwrap();
+    let suite = std::fs::read_to_string(root().join("tests/sdk-servers/suite.yaml")).unwrap();
+    let project = Project::with_suite(&suite).file("evals/mcp-assert.yaml", sdk_targets());
+    let ran = project.run(&["run", "evals", "--target", "all", "--protocol", "all"]);
+    std::fs::remove_file(&link).unwrap();
+    assert_eq!(ran.code, 0, "{}{}", ran.shown(), ran.complaints());
+    // Over each transport, four servers shake hands in four revisions, and four do without: not the TypeScript SDK 1.x.
+    let passed = 3 * 2 * (4 * 4 + 4);
+    let wanted = format!("{passed} assertions, {passed} passed");
+    assert!(ran.shown().contains(&wanted), "{}", ran.shown());
+}
+
+#[test]
+fn nightly_a_suite_has_the_same_verdicts_over_every_transport_of_a_server() {
+    if !installed() {
+        return;
+    }
+    let arguments = [
+        "run",
+        "--json",
+        "--suite",
+        "examples/everything",
+        "--target",
+        "stdio,http,sse",
+        "--not-tag",
+        "own-server,stdio",
+    ];
+    let output = Command::new(BINARY)
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let outcomes: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(outcomes.len() > 100, "{}", outcomes.len());
+    let red = outcomes.iter().filter(|it| it["status"] != "PASS");
+    assert_eq!(red.collect::<Vec<_>>(), Vec::<&Value>::new());
 }
