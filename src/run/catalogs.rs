@@ -20,6 +20,7 @@ use mcp::{
     },
     session::Listed,
 };
+use suite::model::server::Target;
 use suite::plan::{
     Plan,
     job::{OwnFixture, Planned, RunJob, Terms, Work},
@@ -110,8 +111,13 @@ async fn ask(planned: &Planned, shared: &Shared) -> Result<Listed, Option<String
         listed = asked => listed.map_err(|why: String| Some(why)),
         () = interrupt.cancelled() => Err(None),
     };
-    // How it ends says nothing about an assertion.
-    live.abandon(shared).await;
+    // How it ends says nothing about an assertion. A server that is not ours is not left with a session.
+    match planned.terms.server.target {
+        Target::Url { .. } => live.close(shared).await,
+        Target::Process(_) | Target::Builtin { .. } | Target::Container { .. } | Target::None => {
+            live.abandon(shared).await;
+        }
+    }
     listed
 }
 

@@ -206,7 +206,7 @@ async fn answer(
         }
     };
     let is_answer = is_answer(&body, &id);
-    if is_answer || is_json && status.is_success() && !body.is_empty() {
+    if is_json && (is_answer || status.is_success() && !body.is_empty()) {
         return Some(Came::Message {
             bytes: body,
             meta: FrameMeta::Http {
@@ -242,6 +242,10 @@ async fn streamed(
         };
         let ended = match why {
             Some(why) => format!("the stream of events broke off before the answer: {why}"),
+            None if mem::take(&mut resume.empty) => {
+                let ended = "the stream of events ended before the answer, and had no more when it was resumed";
+                return Some(unanswered(id, ended.to_owned(), Vec::new()));
+            }
             None => "the stream of events ended before the answer".to_owned(),
         };
         // Without an id nothing can be resumed (MCP "Resumability and Redelivery").

@@ -32,6 +32,8 @@ pub(super) struct Resume {
     pub(super) last: Option<HeaderValue>,
     /// How long the server wants to be left alone.
     retry: Option<Duration>,
+    /// Whether nothing came of it when it was resumed.
+    pub(super) empty: bool,
 }
 
 impl Resume {
@@ -64,6 +66,7 @@ pub(super) async fn carry(
     };
     let mut reader = Reader::new(LONGEST_BYTES);
     let mut found = Vec::new();
+    resume.empty = resume.last.is_some();
     loop {
         let chunk = match response.chunk().await {
             Ok(Some(chunk)) => chunk,
@@ -72,9 +75,11 @@ pub(super) async fn carry(
         };
         let at = std::time::Instant::now();
         reader.push(&chunk, &mut found);
+        let mut done = false;
         for read in found.drain(..) {
             let came = match read {
                 Read::Event(event) => {
+                    resume.empty = false;
                     resume.retry = event.retry.or(resume.retry);
                     let id = event.id.filter(|id| !id.is_empty());
                     let id = id.and_then(|id| HeaderValue::try_from(id).ok());
@@ -94,13 +99,14 @@ pub(super) async fn carry(
                 }
                 Read::TooLong { length, head } => Came::TooLong { length, head, at },
             };
-            let done = matches!(&came, Came::Message { bytes, .. } if is_last(bytes));
+            done |= matches!(&came, Came::Message { bytes, .. } if is_last(bytes));
             if tell.send(came).await.is_err() {
                 return Ended::Unheard;
             }
-            if done {
-                return Ended::Done;
-            }
+        }
+        // What came together with the last message is handed on too.
+        if done {
+            return Ended::Done;
         }
     }
 }
