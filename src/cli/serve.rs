@@ -26,40 +26,58 @@ Over HTTP one line on stderr says where, once clients can connect:
 Exit codes: 0 (or --exit-code) after end of input, SIGTERM, SIGINT; 2 usage; 3 cannot listen.")]
 pub(crate) struct ServeArgs {
     /// Serve streamable HTTP at this address instead of stdio; without one, at a free port of 127.0.0.1
-    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", group = "listens")]
     pub(crate) http: Option<String>,
+    /// Serve HTTP+SSE of 2024-11-05 at this address instead, for clients that know no other
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", group = "listens")]
+    pub(crate) sse: Option<String>,
     /// The path that is served
-    #[arg(long, value_name = "PATH", requires = "http", default_value = "/mcp")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "listens",
+        default_value = "/mcp"
+    )]
     pub(crate) path: String,
     /// Write the URL to this file once clients can connect
-    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", requires = "listens", value_hint = ValueHint::FilePath)]
     pub(crate) url_file: Option<PathBuf>,
     /// Write the port to this file once clients can connect
-    #[arg(long, value_name = "FILE", requires = "http", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", requires = "listens", value_hint = ValueHint::FilePath)]
     pub(crate) port_file: Option<PathBuf>,
     /// Answer requests for this host besides those for this machine; may be given several times
-    #[arg(long, value_name = "HOST", requires = "http")]
+    #[arg(long, value_name = "HOST", requires = "listens")]
     pub(crate) allow_host: Vec<String>,
     /// Answer requests of pages of this origin besides those of this machine; may be given several times
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    #[arg(long, value_name = "ORIGIN", requires = "listens")]
     pub(crate) allow_origin: Vec<String>,
     /// Open no sessions: each request stands for itself, whatever its revision
-    #[arg(long, requires = "http", conflicts_with = "session_ttl")]
+    #[arg(long, requires = "http", conflicts_with_all = ["sse", "session_ttl"])]
     pub(crate) stateless: bool,
     /// Answer with JSON instead of a stream where nothing comes before the answer
-    #[arg(long, requires = "http")]
+    #[arg(long, requires = "http", conflicts_with = "sse")]
     pub(crate) json_response: bool,
     /// Give events no ids, so that no stream can be taken up again
-    #[arg(long, requires = "http")]
+    #[arg(long, requires = "http", conflicts_with = "sse")]
     pub(crate) no_resume: bool,
     /// End a session that nobody used for so long
-    #[arg(long, value_name = "DURATION", requires = "http")]
+    #[arg(
+        long,
+        value_name = "DURATION",
+        requires = "http",
+        conflicts_with = "sse"
+    )]
     pub(crate) session_ttl: Option<String>,
     /// What a request has to show: nothing; a key of --api-key as `X-API-Key` or bearer token; one as bearer token alone
-    #[arg(long, value_name = "MODE", requires = "http", default_value = "none")]
+    #[arg(
+        long,
+        value_name = "MODE",
+        requires = "listens",
+        default_value = "none"
+    )]
     pub(crate) auth: AuthMode,
     /// A key and the name of its owner; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", requires = "http")]
+    #[arg(long, value_name = "NAME=VALUE", requires = "listens")]
     pub(crate) api_key: Vec<String>,
     /// What is offered; --list names the profiles
     #[arg(long, value_name = "NAME", default_value = "conformance")]
@@ -130,7 +148,7 @@ pub(crate) struct ServeArgs {
     /// Write what happens as JSON lines to this file, or to stderr with `-`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) journal: Option<PathBuf>,
-    /// How much the journal holds; only `calls` exists so far
+    /// How much the journal holds: calls; every request, answer and notification; every frame
     #[arg(long, value_name = "LEVEL", default_value = "calls")]
     pub(crate) journal_level: Level,
     /// Take values of this key out of the journal too; may be given several times
@@ -186,4 +204,8 @@ pub(crate) enum Era {
 pub(crate) enum Level {
     /// Calls, their ends, faults.
     Calls,
+    /// Every request, answer and notification.
+    Rpc,
+    /// Every frame.
+    Wire,
 }

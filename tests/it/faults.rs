@@ -511,9 +511,10 @@ order; each has its own counter, which outlives the process with `--state FILE`.
     mcp-assert serve --fault init-hang
     mcp-assert serve --fault '*@every:5=delay:1s'
 
-Faults of the group HTTP need `--http`; all others need stdio.
+Each table says over which transports its faults can be made: stdio, `--http` or `--sse`.
 
     mcp-assert serve --http --fault tools/call@2=status:503
+    mcp-assert serve --sse --fault tools/call=wrong-id
 
 The last column says what a good tester reports for a call of `test_simple_text` that should succeed. *Finding*: the
 deviation is reported beside the outcome.
@@ -524,21 +525,43 @@ const TABLE: &str = "| id | does | place | reported |\n|---|---|---|---|";
 fn reference() -> String {
     let list = Project::new().run(&["serve", "--list", "--json"]).json();
     let mut page = INTRODUCTION.to_owned();
-    let mut group = String::new();
-    for fault in list["faults"].as_array().unwrap() {
+    let (mut group, mut common) = (String::new(), Vec::new());
+    let faults = list["faults"].as_array().unwrap();
+    for fault in faults {
         let text = |name: &str| fault[name].as_str().unwrap().replace('|', "\\|");
+        let transports = |fault: &Value| -> Vec<String> {
+            let all = fault["transports"].as_array().unwrap().iter();
+            all.map(|one| one.as_str().unwrap().to_owned()).collect()
+        };
         if text("group") != group {
             group = text("group");
-            write!(page, "\n## {group}\n\n{TABLE}\n").unwrap();
+            let of_group = faults
+                .iter()
+                .filter(|other| other["group"] == fault["group"]);
+            common = of_group.map(&transports).min_by_key(Vec::len).unwrap();
+            let over = common.join(", ");
+            write!(page, "\n## {group}\n\nOver {over}.\n\n{TABLE}\n").unwrap();
+        }
+        let more: Vec<String> = transports(fault)
+            .into_iter()
+            .filter(|one| !common.contains(one))
+            .collect();
+        let mut does = text("does");
+        if !more.is_empty() {
+            write!(does, " (also over {})", more.join(", ")).unwrap();
+        }
+        let mut class = text("class");
+        if class != text("class_over_http") {
+            write!(class, "; over HTTP {}", text("class_over_http")).unwrap();
         }
         writeln!(
             page,
             "| `{}{}` | {} | `{}` | {} |",
             text("id"),
             text("argument"),
-            text("does"),
+            does,
             text("place"),
-            text("class"),
+            class,
         )
         .unwrap();
     }

@@ -273,8 +273,8 @@ fn wrong_flags_are_usage_errors_told_all_at_once() {
     case(&["--exit-code", "256"], &["256"]);
     case(&["--fault", "status"], &["`status`", "stdio", "over HTTP"]);
     case(
-        &["--journal-level", "rpc"],
-        &["'rpc'", "[possible values: calls]"],
+        &["--journal-level", "all"],
+        &["'all'", "[possible values: calls, rpc, wire]"],
     );
 }
 

@@ -194,6 +194,13 @@ fn wrong_flags_are_usage_errors() {
         &["`nowhere`", "`mcp`", "`a.example`"],
     );
     case(&["--path", "/mcp"], &["--http"]);
+    case(&["--sse", "--http"], &["--sse", "--http"]);
+    case(&["--sse", "--stateless"], &["--sse", "--stateless"]);
+    case(&["--sse", "nowhere"], &["--sse `nowhere`"]);
+    case(
+        &["--sse", "--fault", "html-200"],
+        &["`html-200`", "HTTP+SSE", "streamable HTTP"],
+    );
     case(
         &["--http", "--fault", "stdout-banner"],
         &["`stdout-banner`", "HTTP"],

@@ -190,7 +190,10 @@ pub fn spelled(
     let listener = match (listening, port) {
         (Some((listening, launch)), Some(port)) => {
             let command = match launch {
-                Some(launch) => listening_line((launch, listening), port, bindings)?,
+                Some(launch) => {
+                    let what = (launch, listening, endpoint.transport);
+                    listening_line(what, port, bindings)?
+                }
                 None => command_line(target, bindings)?,
             };
             Some(listener(command, listening, port, bindings)?)
@@ -267,7 +270,7 @@ fn listener(
 
 /// The process that is started for a url.
 fn listening_line(
-    (launch, listening): (&Launch, &Listening),
+    (launch, listening, transport): (&Launch, &Listening, UrlTransport),
     port: u16,
     bindings: &Bindings,
 ) -> Result<CommandLine, Disruption> {
@@ -281,7 +284,7 @@ fn listening_line(
         return fill(launch, render(program, bindings)?, args, bindings);
     };
     let mut args = serve(profile, &launch.args, bindings)?;
-    args.extend(["--http".to_owned(), format!("127.0.0.1:{port}")]);
+    args.extend([transport.flag().to_owned(), format!("127.0.0.1:{port}")]);
     let line = fill(
         launch,
         environment.executable.display().to_string(),

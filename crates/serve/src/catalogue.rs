@@ -29,9 +29,10 @@ pub fn json() -> Value {
             "id": row.id,
             "argument": row.takes.shown(),
             "group": row.group.name(),
-            "transports": row.group.carriers().iter().map(|on| on.name()).collect::<Vec<_>>(),
+            "transports": row.carriers.iter().map(|on| on.name()).collect::<Vec<_>>(),
             "place": row.default_place,
             "class": row.reported(),
+            "class_over_http": row.reported_over_http(),
             "phase": row.phase.name(),
             "does": row.does,
         })

@@ -3,8 +3,10 @@
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
@@ -13,93 +15,110 @@ use super::faults::event::{Event, Firing};
 use super::faults::exchange::{Exchanges, Shot};
 use super::faults::file;
 use super::faults::rule::Rule;
-use super::journal::{Caller, Header, Journal};
+use super::journal::{Header, Journal};
 use super::tap::{
-    Emit, Frame, Heard, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap, TapOptions,
-    Ticket,
+    Emit, Frame, Heard, JournalTo, Leave, PassThrough, Redaction, Stop, Tap, TapOptions, Ticket,
 };
 use text::credential::SecretKeys;
 
 /// How long a full pipe is left alone before it is tried again.
 const FULL_PIPE: Duration = Duration::from_millis(1);
 
-/// The tap of a server that was asked for faults or a journal.
+/// The tap of a server that was asked for faults or a journal, or of one conversation with it.
 struct Layer {
     engine: Engine,
     journal: Option<Journal>,
     /// Whether somebody was told that the journal is broken.
-    complained: Complained,
+    complained: Arc<AtomicBool>,
+    extent: Extent,
 }
 
+/// What ends with a tap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Complained {
-    No,
-    Yes,
+enum Extent {
+    /// The server, and so the journal.
+    Server,
+    /// One conversation of many.
+    Conversation,
 }
 
 /// The tap that `wanted` describes, or what is wrong with it, all at once.
 pub fn build(wanted: &TapOptions, server: &ServeOptions) -> Result<Box<dyn Tap>, Vec<String>> {
-    let mut problems = Vec::new();
-    let rules = rules(wanted, Carrier::Stdio, &mut problems);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let journal = match &wanted.journal {
-        None => None,
-        Some(to) => Some(
-            journal(to, wanted, server, (Carrier::Stdio, &rules))
-                .map_err(|problem| vec![problem])?,
-        ),
-    };
+    let (rules, journal) = read(wanted, server, Carrier::Stdio)?;
     if rules.is_empty() && journal.is_none() {
         return Ok(Box::new(PassThrough));
     }
     Ok(Box::new(Layer {
         engine: Engine::new(rules, server.seed, &server.state),
         journal,
-        complained: Complained::No,
+        complained: Arc::default(),
+        extent: Extent::Server,
     }))
 }
 
-/// The journal and the faults that `wanted` describes, for a server over HTTP, or what is wrong with them.
-pub fn books(wanted: &TapOptions, server: &ServeOptions) -> Result<Books, Vec<String>> {
+/// The journal and the faults that `wanted` describes, for a server with many conversations, or what is wrong with them.
+pub fn books(
+    wanted: &TapOptions,
+    server: &ServeOptions,
+    carrier: Carrier,
+) -> Result<Books, Vec<String>> {
+    let (rules, journal) = read(wanted, server, carrier)?;
+    let (exchanges, frames): (Vec<Rule>, Vec<Rule>) = rules
+        .into_iter()
+        .partition(|rule| rule.fault.is_of_exchanges());
+    let engine = Engine::new(frames, server.seed, &server.state);
+    let faults = Exchanges::new(exchanges, server.seed, &server.state);
+    Ok(Books {
+        journal: journal.map(|journal| Arc::new(Mutex::new(journal))),
+        engine: Arc::new(engine),
+        faults: Arc::new(Mutex::new(faults)),
+        complained: Arc::default(),
+    })
+}
+
+fn read(
+    wanted: &TapOptions,
+    server: &ServeOptions,
+    carrier: Carrier,
+) -> Result<(Vec<Rule>, Option<Journal>), Vec<String>> {
     let mut problems = Vec::new();
-    let rules = rules(wanted, Carrier::Http, &mut problems);
+    let rules = rules(wanted, carrier, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
     let journal = match &wanted.journal {
         None => None,
-        Some(to) => Some(
-            journal(to, wanted, server, (Carrier::Http, &rules))
-                .map_err(|problem| vec![problem])?,
-        ),
+        Some(to) => {
+            Some(journal(to, wanted, server, (carrier, &rules)).map_err(|problem| vec![problem])?)
+        }
     };
-    let faults = Exchanges::new(rules, server.seed, &server.state);
-    Ok(Books {
-        journal: journal.map(|journal| Arc::new(Mutex::new(journal))),
-        faults: Arc::new(Mutex::new(faults)),
-        complained: Arc::default(),
-        closing: Arc::default(),
-    })
+    Ok((rules, journal))
 }
 
-/// The journal of a server with many sessions, if one is kept, and its faults. Clones share them.
-#[derive(Clone, Default)]
+/// The journal of a server with many conversations, if one is kept, and its faults. Clones share them.
+#[derive(Clone)]
 pub struct Books {
     journal: Option<Arc<Mutex<Journal>>>,
+    /// What the taps of conversations begin with.
+    engine: Arc<Engine>,
     faults: Arc<Mutex<Exchanges>>,
     complained: Arc<AtomicBool>,
-    /// Whether the server ends, so that what is cancelled was not cancelled by a client.
-    closing: Arc<AtomicBool>,
 }
 
 impl Books {
-    /// A part of the journal for one caller, where a journal is kept.
-    pub(crate) fn beside(&self, caller: impl FnOnce() -> Caller) -> Option<Journal> {
-        let journal = self.journal.as_ref()?;
-        let journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(journal.beside(caller()))
+    /// The tap of one conversation. `sender` says who is there, where messages do not.
+    pub(crate) fn tap(&self, sender: Value) -> Box<dyn Tap> {
+        Box::new(Layer {
+            engine: self.engine.beside(),
+            journal: self.journal().map(|journal| journal.beside(sender)),
+            complained: self.complained.clone(),
+            extent: Extent::Conversation,
+        })
+    }
+
+    /// Whether somebody writes down who sends what.
+    pub(crate) fn has_journal(&self) -> bool {
+        self.journal.is_some()
     }
 
     /// The faults that `choose` finds among the rules.
@@ -120,39 +139,38 @@ impl Books {
 
     /// A fault happened.
     pub(crate) fn fired(&self, firing: &Firing) {
-        if let Some(journal) = &self.journal {
-            let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
-            let id = firing.fault.row().id;
-            let wrote = journal.fault(&firing.rule, id, firing.n, firing.id.as_ref());
-            self.note(wrote);
-        }
+        let id = firing.fault.row().id;
+        self.note(|journal| journal.fault(&firing.rule, id, firing.n, firing.id.as_ref()));
     }
 
-    /// Takes note of how a write went. A broken journal is told of once; the server goes on.
-    pub(crate) fn note(&self, wrote: io::Result<()>) {
-        if let Err(error) = wrote
-            && !self.complained.swap(true, Ordering::Relaxed)
-        {
-            complain(&error);
-        }
-    }
-
-    /// Calls that end from now on have no answer because the server ends.
-    pub(crate) fn closes(&self) {
-        self.closing.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn are_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
+    /// Somebody was sent away with this status.
+    pub(crate) fn unauthorized(&self, sender: &Value, status: u16) {
+        self.note(|journal| journal.unauthorized(sender, status));
     }
 
     /// Closes the journal.
     pub(crate) fn end(&self) {
-        if let Some(journal) = &self.journal {
-            let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
-            let wrote = journal.end();
-            self.note(wrote);
+        self.note(Journal::end);
+    }
+
+    fn note(&self, write: impl FnOnce(&mut Journal) -> io::Result<()>) {
+        if let Some(mut journal) = self.journal() {
+            noted(write(&mut journal), &self.complained);
         }
+    }
+
+    fn journal(&self) -> Option<MutexGuard<'_, Journal>> {
+        let journal = self.journal.as_ref()?;
+        Some(journal.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Takes note of how a write went. A broken journal is told of once; the server goes on.
+fn noted(wrote: io::Result<()>, complained: &AtomicBool) {
+    if let Err(error) = wrote
+        && !complained.swap(true, Ordering::Relaxed)
+    {
+        complain(&error);
     }
 }
 
@@ -203,7 +221,9 @@ fn journal(
         transport: match carrier {
             Carrier::Stdio | Carrier::Duplex => "stdio",
             Carrier::Http => "http",
+            Carrier::Sse => "sse",
         },
+        level: wanted.journal_level,
         rules: rules.iter().map(|rule| rule.text.clone()).collect(),
     };
     let problem = |error: io::Error| match to {
@@ -248,17 +268,24 @@ impl Write for PatientStderr {
 }
 
 impl Layer {
-    /// Does something with the journal. A broken one is told of once; the server goes on.
     fn note(&mut self, write: impl FnOnce(&mut Journal) -> io::Result<()>) {
-        let Some(journal) = &mut self.journal else {
-            return;
-        };
-        if let Err(error) = write(journal)
-            && self.complained == Complained::No
-        {
-            self.complained = Complained::Yes;
-            complain(&error);
+        if let Some(journal) = &mut self.journal {
+            noted(write(journal), &self.complained);
         }
+    }
+
+    /// What goes out, for the journal.
+    fn going(&mut self, emits: Vec<Emit>) -> Vec<Emit> {
+        for emit in &emits {
+            if let Emit::Bytes(bytes) | Emit::Bytewise(bytes) = emit {
+                self.note(|journal| journal.frame("out", bytes, bytes.len()));
+            } else if let Emit::Flood(flood) = emit {
+                let count = usize::try_from(flood.count).unwrap_or(usize::MAX);
+                let size = count.saturating_mul(flood.head.len() + flood.tail.len());
+                self.note(|journal| journal.frame("out", &flood.head, size));
+            }
+        }
+        emits
     }
 
     fn note_events(&mut self) {
@@ -284,42 +311,47 @@ impl Tap for Layer {
     fn start(&mut self) -> Vec<Emit> {
         let emits = self.engine.start();
         self.note_events();
-        emits
+        self.going(emits)
     }
 
     fn incoming(&mut self, frame: &Frame<'_>) -> Heard {
         self.note(|journal| journal.incoming(frame));
-        let heard = self.engine.incoming(frame);
+        let mut heard = self.engine.incoming(frame);
         self.note_events();
         if frame.method == Some("notifications/cancelled")
             && let Some(id) = frame.message.pointer("/params/requestId")
         {
             self.note(|journal| journal.cancelled(id));
         }
+        heard.emit = self.going(heard.emit);
         heard
     }
 
+    fn noise(&mut self, line: &[u8]) {
+        self.note(|journal| journal.frame("in", line, line.len()));
+    }
+
     fn outgoing(&mut self, frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
-        if frame.kind != Kind::Answer {
-            self.note(|journal| {
-                journal.outgoing(frame);
-                Ok(())
-            });
-        }
+        self.note(|journal| journal.outgoing(frame));
         let emits = self.engine.outgoing(frame, line);
         self.note_events();
-        emits
+        self.going(emits)
     }
 
     fn wake(&mut self, ticket: Ticket) -> Vec<Emit> {
         let emits = self.engine.wake(ticket);
         self.note_events();
-        emits
+        self.going(emits)
     }
 
     fn out(&mut self, ticket: Ticket) {
         self.engine.out(ticket);
         self.note(|journal| journal.out(ticket));
+    }
+
+    fn refused(&mut self, id: &Value, status: u16) {
+        self.engine.refused(id);
+        self.note(|journal| journal.refused(id, status));
     }
 
     fn stop(&mut self, why: Stop) -> Leave {
@@ -329,6 +361,10 @@ impl Tap for Layer {
     }
 
     fn ended(&mut self) {
-        self.note(Journal::end);
+        let extent = self.extent;
+        self.note(|journal| match extent {
+            Extent::Server => journal.end(),
+            Extent::Conversation => journal.unfinished(),
+        });
     }
 }

@@ -4,9 +4,9 @@
 use std::io;
 use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::model::{CustomNotification, RequestId, ServerNotification};
 use rmcp::service::{Peer, RequestContext};
-use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
 use crate::http::Post;
@@ -22,26 +22,6 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// The line of one call, which is in the journal from now on.
-    pub(crate) fn of_call(&self, params: &Value, context: &RequestContext<RoleServer>) -> Self {
-        match self {
-            Self::Pipe(wire) => Self::Pipe(wire.clone()),
-            Self::Http(post) => Self::Http(post.of_call(params, context)),
-        }
-    }
-
-    /// The call of this line has its answer. A wire sees that for itself.
-    pub(crate) fn answered(
-        &self,
-        context: &RequestContext<RoleServer>,
-        answer: &Result<Value, ErrorData>,
-    ) {
-        match self {
-            Self::Pipe(_) => {}
-            Self::Http(post) => post.answered(context, answer),
-        }
-    }
-
     /// Writes text for a human.
     pub(crate) fn stderr(&self, text: &str) {
         match self {

@@ -34,6 +34,8 @@ pub struct Frame<'a> {
     pub target: Option<&'a str>,
     /// Bytes of a line that could not be read whole; the message is its outline.
     pub cut: Option<usize>,
+    /// Who sends it, as the journal shows it, where that is told with each message.
+    pub sender: Option<&'a Value>,
 }
 
 /// One thing that is done on the way out. A list of them is done in order.
@@ -62,6 +64,9 @@ pub enum Emit {
     /// The tap is told ([`Tap::out`]) that what stands before it in this list is out: just before the last byte is, so
     /// that nobody can have read it all and be ahead of the tap. It is not told when stdout is closed.
     Out(Ticket),
+    /// What follows in this list answers the request of this id: where each request has a way of its own for its answer,
+    /// it goes that way.
+    To(Value),
     /// What is delayed together with the [`Emit::Out`] of this ticket is not done any more.
     Forget(Ticket),
     /// The server ends now.
@@ -218,6 +223,9 @@ pub trait Tap: Send + 'static {
     /// What stood before the [`Emit::Out`] of this ticket is out.
     fn out(&mut self, _ticket: Ticket) {}
 
+    /// The request of this id gets no answer but this status of HTTP.
+    fn refused(&mut self, _id: &Value, _status: u16) {}
+
     /// Somebody wants the server to end.
     fn stop(&mut self, _why: Stop) -> Leave {
         Leave::Go(Vec::new())
@@ -242,6 +250,34 @@ pub enum JournalTo {
     File(PathBuf),
 }
 
+/// How much the journal holds; each level holds what those before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum JournalLevel {
+    /// Calls, their ends, faults, who was sent away.
+    #[default]
+    Calls,
+    /// Every request, answer and notification.
+    Rpc,
+    /// Every frame.
+    Wire,
+}
+
+impl JournalLevel {
+    /// As it is written on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Rpc => "rpc",
+            Self::Wire => "wire",
+        }
+    }
+
+    /// Whether what `level` adds is there.
+    pub fn holds(self, level: Self) -> bool {
+        self >= level
+    }
+}
+
 /// Whether secrets are taken out of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redaction {
@@ -261,6 +297,8 @@ pub struct TapOptions {
     pub rules_file: Option<PathBuf>,
     /// `--journal`.
     pub journal: Option<JournalTo>,
+    /// `--journal-level`.
+    pub journal_level: JournalLevel,
     /// `--redact`, in order.
     pub redact: Vec<String>,
     /// `--no-redact` turns it off.

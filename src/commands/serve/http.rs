@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::{NotServed, options, run, say, taps, time, until_signalled, usable};
 use crate::cli::serve::{AuthMode, ServeArgs};
-use serve::http::{Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, check_origin};
+use serve::http::{
+    Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, Style, check_origin,
+};
 use serve::{Ended, layer};
 
 /// Serves over HTTP until a signal or a limit ends it.
@@ -12,17 +14,20 @@ pub(super) fn serve(args: ServeArgs) -> Result<Ended, NotServed> {
     let mut problems = Vec::new();
     let server = options(&args).map_err(|found| problems.extend(found)).ok();
     let http = http_options(&args, &mut problems);
-    let address = args.http.clone().unwrap_or_default();
+    let (flag, address) = match (&args.http, &args.sse) {
+        (None, Some(address)) => ("--sse", address.clone()),
+        (address, _) => ("--http", address.clone().unwrap_or_default()),
+    };
     if !has_port(&address) {
         problems.push(format!(
-            "--http `{address}` is no address; write `127.0.0.1:8080`, or `127.0.0.1:0` for any free port"
+            "{flag} `{address}` is no address; write `127.0.0.1:8080`, or `127.0.0.1:0` for any free port"
         ));
     }
     let (Some(server), true) = (server, problems.is_empty()) else {
         return Err(NotServed::Usage(problems));
     };
     let (url_file, port_file) = (args.url_file.clone(), args.port_file.clone());
-    let books = layer::books(&taps(args), &server)?;
+    let books = layer::books(&taps(args), &server, http.style.carrier())?;
     Ok(run(async {
         let listening = Listening::bind(&address).await.map_err(|error| {
             std::io::Error::new(
@@ -61,6 +66,10 @@ fn http_options(args: &ServeArgs, problems: &mut Vec<String>) -> HttpOptions {
         }
     }
     HttpOptions {
+        style: match args.sse {
+            None => Style::Streamable,
+            Some(_) => Style::EventStream,
+        },
         path: args.path.clone(),
         allow_hosts: args.allow_host.clone(),
         allow_origins: args.allow_origin.clone(),

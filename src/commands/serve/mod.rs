@@ -12,7 +12,7 @@ use crate::cli::serve::{Era, Level, ServeArgs};
 use serve::{
     Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
     catalogue, ending, faults, layer, offered_revisions, stdio,
-    tap::{JournalTo, Redaction, TapOptions},
+    tap::{JournalLevel, JournalTo, Redaction, TapOptions},
 };
 use text::exit::ExitCode;
 
@@ -26,9 +26,9 @@ pub(super) fn serve(args: ServeArgs) -> u8 {
         return list(&args);
     }
     let exit_code = args.exit_code;
-    let ended = match &args.http {
-        None => over_stdio(args),
-        Some(_) => http::serve(args),
+    let ended = match (&args.http, &args.sse) {
+        (None, None) => over_stdio(args),
+        (Some(_), _) | (_, Some(_)) => http::serve(args),
     };
     match ended {
         Ok(Ended::Clean) => exit_code,
@@ -180,8 +180,6 @@ fn offer(args: &ServeArgs, profile: Profile) -> Result<Offer, String> {
 }
 
 fn taps(args: ServeArgs) -> TapOptions {
-    // The journal has this level alone.
-    let Level::Calls = args.journal_level;
     TapOptions {
         rules: args.fault,
         rules_file: args.faults,
@@ -189,6 +187,11 @@ fn taps(args: ServeArgs) -> TapOptions {
             Some("-") => JournalTo::Stderr,
             Some(_) | None => JournalTo::File(file),
         }),
+        journal_level: match args.journal_level {
+            Level::Calls => JournalLevel::Calls,
+            Level::Rpc => JournalLevel::Rpc,
+            Level::Wire => JournalLevel::Wire,
+        },
         redact: args.redact,
         redaction: if args.no_redact {
             Redaction::Off

@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use super::rule::{Occurrence, Rule};
 use crate::State;
 
-/// A rule of a running server.
-#[derive(Debug)]
+/// A rule of a running server. Clones count together.
+#[derive(Debug, Clone)]
 pub(super) struct Armed {
     pub(super) rule: Rule,
     /// The counter's name in the state; two equal rules have two counters.

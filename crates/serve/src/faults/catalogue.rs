@@ -7,7 +7,7 @@ use super::argument::Takes;
 use super::effects::{
     Deaf, Effect, Hold, bytes, envelope, lifecycle, lists, notifications, process, results,
 };
-use super::exchange::{Distortion, Refusal};
+use super::exchange::{Distortion, Exchange, Refusal};
 use super::place::Site;
 
 /// What a good tester reports.
@@ -75,6 +75,10 @@ pub enum Group {
     Notifications,
     /// Exchanges of HTTP.
     Http,
+    /// Who may come.
+    Auth,
+    /// What the revision 2026-07-28 asks for.
+    Stateless,
 }
 
 impl Group {
@@ -89,20 +93,23 @@ impl Group {
             Self::Results => "results",
             Self::Notifications => "notifications",
             Self::Http => "HTTP",
+            Self::Auth => "auth",
+            Self::Stateless => "2026-07-28",
         }
     }
 
     /// Which ways of carrying frames its faults can be made on.
-    pub const fn carriers(self) -> &'static [Carrier] {
+    const fn carriers(self) -> &'static [Carrier] {
         match self {
             Self::Process => &[Carrier::Stdio],
             Self::Http => &[Carrier::Http],
-            Self::Bytes
-            | Self::JsonRpc
-            | Self::Lifecycle
-            | Self::Lists
-            | Self::Results
-            | Self::Notifications => &[Carrier::Stdio, Carrier::Duplex],
+            Self::Auth => &[Carrier::Http, Carrier::Sse],
+            // HTTP+SSE is older.
+            Self::Stateless => &[Carrier::Stdio, Carrier::Duplex, Carrier::Http],
+            Self::Bytes => &[Carrier::Stdio, Carrier::Duplex],
+            Self::JsonRpc | Self::Lifecycle | Self::Lists | Self::Results | Self::Notifications => {
+                &[Carrier::Stdio, Carrier::Duplex, Carrier::Http, Carrier::Sse]
+            }
         }
     }
 }
@@ -116,6 +123,8 @@ pub enum Carrier {
     Duplex,
     /// Requests and answers of HTTP.
     Http,
+    /// One stream of events over HTTP, and requests that are answered on it.
+    Sse,
 }
 
 impl Carrier {
@@ -125,6 +134,7 @@ impl Carrier {
             Self::Stdio => "stdio",
             Self::Duplex => "an in-process pipe",
             Self::Http => "HTTP",
+            Self::Sse => "HTTP+SSE",
         }
     }
 }
@@ -163,6 +173,10 @@ pub struct Row {
     pub default_place: &'static str,
     /// What a good tester reports when it sits there with the default argument.
     pub class: Class,
+    /// The same over HTTP, where a message has bounds that noise has not.
+    pub over_http: Option<Class>,
+    /// Which ways of carrying frames it can be made on.
+    pub carriers: &'static [Carrier],
     /// Whether a finding stands beside the class.
     pub beside: Beside,
     /// In which phase the class is reported.
@@ -181,7 +195,10 @@ impl Row {
             }
             Group::Lifecycle => (Site::Handshake, "initialize"),
             Group::Lists => (Site::ToolList, "tools/list"),
-            Group::Results | Group::Notifications => (Site::ToolCall, "tools/call"),
+            Group::Auth => (Site::Answer, "tools/call"),
+            Group::Results | Group::Notifications | Group::Stateless => {
+                (Site::ToolCall, "tools/call")
+            }
         };
         Self {
             id: "",
@@ -190,6 +207,8 @@ impl Row {
             site,
             default_place,
             class,
+            over_http: None,
+            carriers: group.carriers(),
             beside: Beside::Nothing,
             phase: Phase::Subject,
             effect,
@@ -203,6 +222,24 @@ impl Row {
             Beside::Nothing => self.class.name().to_owned(),
             Beside::Finding => format!("{} + finding", self.class.name()),
         }
+    }
+
+    /// The same over a transport of HTTP.
+    pub fn reported_over_http(&self) -> String {
+        match self.over_http {
+            Some(class) => class.name().to_owned(),
+            None => self.reported(),
+        }
+    }
+
+    const fn over_http(mut self, class: Class) -> Self {
+        self.over_http = Some(class);
+        self
+    }
+
+    const fn over_sse_too(mut self) -> Self {
+        self.carriers = &[Carrier::Http, Carrier::Sse];
+        self
     }
 
     const fn named(mut self, id: &'static str) -> Self {
@@ -307,7 +344,7 @@ catalogue! {
 
     TruncatedJson "truncated-json": JsonRpc Violation Bend(envelope::truncated) "half the answer and a newline";
     NotJson "not-json": JsonRpc Timeout Bend(envelope::not_json) "a text line instead of the answer"
-        .with_finding();
+        .with_finding().over_http(Class::Violation);
     JsonNull "json-null": JsonRpc Timeout Bend(envelope::json_null) "`null` instead of the answer"
         .with_finding();
     BatchReply "batch-reply": JsonRpc PassFinding Bend(envelope::batch) "the answer inside an array";
@@ -411,7 +448,7 @@ catalogue! {
     LogBelowLevel "log-below-level": Notifications PassFinding Bend(notifications::below_level) "a log message under the level set";
 
     Status "status": Http TransportError Distort(Distortion::Status) "a status and no body"
-        .takes(Takes::Status(503));
+        .takes(Takes::Status(503)).over_sse_too();
     HtmlPage "html-200": Http TransportError Distort(Distortion::Page) "an HTML page with status 200";
     WrongContentType "wrong-content-type": Http TransportError Distort(Distortion::PlainText) "the answer as `text/plain`";
     EmptyBody "empty-200": Http TransportError Distort(Distortion::Empty) "JSON without a byte, with status 200";
@@ -427,11 +464,14 @@ catalogue! {
         .takes(count(2_000, 1_000_000_000));
     ContentLengthLie "content-length-lie": Http TransportError Distort(Distortion::TooLittle) "ten bytes more promised than sent";
     ChunkNeverEnds "chunk-never-ends": Http Timeout Distort(Distortion::NoEnd) "all of the JSON, but no last chunk";
-    Reset "reset": Http TransportError Distort(Distortion::Reset) "the connection reset instead of the answer";
+    Reset "reset": Http TransportError Distort(Distortion::Reset) "the connection reset instead of the answer"
+        .over_sse_too();
     Redirect "redirect": Http PassFinding Refuse(Refusal::Redirect) "a redirect to the same server"
-        .takes(Takes::Status(307));
+        .takes(Takes::Status(307)).over_sse_too();
     RedirectCrossOrigin "redirect-cross-origin": Http TransportError Refuse(Refusal::RedirectAway) "a redirect to another server"
-        .takes(Takes::Status(307));
+        .takes(Takes::Status(307)).over_sse_too();
+    NoSessionHeader "no-session-header": Http Pass Distort(Distortion::NoSession) "a handshake that names no session"
+        .at(Site::Handshake, "initialize");
     Get405 "get-405": Http Pass Refuse(Refusal::NoGet) "405 for the stream of the session"
         .at(Site::Start, "start");
     Delete405 "delete-405": Http Pass Refuse(Refusal::NoDelete) "405 for the end of the session"
@@ -441,15 +481,32 @@ catalogue! {
     SessionExpires "session-expires": Http TransportError Refuse(Refusal::Expired) "404 from the Nth request of a session on"
         .takes(count(2, 1_000_000)).at(Site::Answer, "*");
     TooManyRequests "429": Http TransportError Refuse(Refusal::TooMany) "429 with N seconds in `Retry-After`"
-        .takes(count(1, 86_400));
+        .takes(count(1, 86_400)).over_sse_too();
     VersionHeaderReject "version-header-reject": Http TransportError Refuse(Refusal::NoRevision) "400 where `MCP-Protocol-Version` is sent"
         .at(Site::Answer, "*");
+
+    NoChallenge "401-no-challenge": Auth TransportError Refuse(Refusal::NoChallenge) "401 without `WWW-Authenticate`";
+    BadChallenge "401-bad-challenge": Auth TransportError Refuse(Refusal::BadChallenge) "401 with a `WWW-Authenticate` that cannot be read";
+    TokenExpires "token-expires": Auth TransportError Refuse(Refusal::Expires) "401 from the Nth request on, until another token is shown"
+        .takes(count(2, 1_000_000)).at(Site::Answer, "*");
+    UnauthorizedAfter "401-after": Auth TransportError Refuse(Refusal::NeverAgain) "401 from the Nth request on, whatever is shown"
+        .takes(count(2, 1_000_000)).at(Site::Answer, "*");
+    InsufficientScope "insufficient-scope": Auth TransportError Refuse(Refusal::Scope) "403 with a challenge that names the scope `mcp:more`";
+
+    NoResultType "no-result-type": Stateless PassFinding Bend(results::no_result_type) "a result without `resultType`";
+    NoCacheHints "no-cache-hints": Stateless PassFinding Bend(lists::no_cache_hints) "a list without `ttlMs` and `cacheScope`"
+        .at(Site::ToolList, "tools/list");
 }
 
 impl Fault {
     /// The fault of this id.
     pub fn named(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|fault| fault.row().id == id)
+    }
+
+    /// Whether it is made of an exchange of HTTP rather than of a frame.
+    pub(crate) fn is_of_exchanges(self) -> bool {
+        Exchange::of(self.row().effect).is_some()
     }
 
     /// Whether it is counted by lists rather than by pages: a page with a cursor continues a list.
@@ -476,7 +533,7 @@ mod tests {
                 "{}",
                 row.id
             );
-            let rule = Rule::parse(row.id, row.group.carriers()[0]).unwrap();
+            let rule = Rule::parse(row.id, row.carriers[0]).unwrap();
             assert_eq!(rule.fault, *fault);
             assert_eq!(rule.given, row.takes.default_value(), "{}", row.id);
             assert!(row.site.allows(rule.when), "{}", row.id);
@@ -492,7 +549,7 @@ mod tests {
                 continue;
             };
             let text = format!("{}:{}", row.id, default.trim_end_matches(')'));
-            let rule = Rule::parse(&text, row.group.carriers()[0]).unwrap();
+            let rule = Rule::parse(&text, row.carriers[0]).unwrap();
             assert_eq!(rule.given, row.takes.default_value(), "{text}");
         }
     }

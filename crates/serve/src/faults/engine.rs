@@ -81,8 +81,17 @@ impl Engine {
     /// An engine for these rules, in order; draws come from `seed`, counters are kept in `state`.
     pub fn new(rules: Vec<Rule>, seed: u64, state: &State) -> Self {
         let arm = |(index, rule)| Armed::new(rule, index, seed, state.clone());
+        Self::of(rules.into_iter().enumerate().map(arm).collect())
+    }
+
+    /// An engine for another conversation with the same server: its rules count on.
+    pub fn beside(&self) -> Self {
+        Self::of(self.armed.clone())
+    }
+
+    fn of(armed: Vec<Armed>) -> Self {
         Self {
-            armed: rules.into_iter().enumerate().map(arm).collect(),
+            armed,
             stream: Style::default(),
             due: HashMap::new(),
             asked: HashSet::new(),
@@ -198,8 +207,13 @@ impl Engine {
         let mut held = std::mem::take(&mut self.until_later);
         held.sort_by_key(|held| std::cmp::Reverse(held.arrival));
         held.into_iter()
-            .flat_map(|held| self.release(held))
+            .flat_map(|held| self.release_by_itself(held))
             .collect()
+    }
+
+    /// The request of this id gets no answer.
+    pub fn refused(&mut self, id: &Value) {
+        self.due.remove(&id.to_string());
     }
 
     /// An answer is out.
@@ -395,7 +409,7 @@ impl Engine {
     /// What answers a cancel is not taken back by another one.
     fn late(&mut self, held: Held) -> Vec<Emit> {
         let id = held.id.clone();
-        let emits = self.release(held);
+        let emits = self.release_by_itself(held);
         self.leaving.retain(|(_, of)| *of != id);
         emits
     }
@@ -407,6 +421,13 @@ impl Engine {
             self.events.push(Event::Forgotten(ticket));
             emits.push(Emit::Forget(ticket));
         }
+        emits
+    }
+
+    /// What is sent when its answer is not what is asked for.
+    fn release_by_itself(&mut self, held: Held) -> Vec<Emit> {
+        let mut emits = vec![Emit::To(held.id.clone())];
+        emits.extend(self.release(held));
         emits
     }
 

@@ -43,6 +43,8 @@ pub(crate) enum Distortion {
     NoEnd,
     /// The connection is reset.
     Reset,
+    /// No session is named.
+    NoSession,
     /// The id of another session.
     OtherSession,
     /// An id that no session may have.
@@ -66,6 +68,16 @@ pub(crate) enum Refusal {
     TooMany,
     /// The revision's header is refused.
     NoRevision,
+    /// 401 and nothing that says how to come in.
+    NoChallenge,
+    /// 401 and nothing of use.
+    BadChallenge,
+    /// 401 for a token that was good before.
+    Expires,
+    /// 401 for every token.
+    NeverAgain,
+    /// 403 for the want of a scope.
+    Scope,
 }
 
 /// What becomes of an exchange.
@@ -79,7 +91,7 @@ pub(crate) enum Exchange {
 
 impl Exchange {
     /// What an effect does to an exchange; nothing where it is none of HTTP.
-    fn of(effect: Effect) -> Option<Self> {
+    pub(super) fn of(effect: Effect) -> Option<Self> {
         match effect {
             Effect::Refuse(refusal) => Some(Self::Refused(refusal)),
             Effect::Distort(distortion) => Some(Self::Distorted(distortion)),

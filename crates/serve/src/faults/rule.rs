@@ -90,15 +90,14 @@ impl Rule {
         let (fault, given) = read_fault(what)?;
         let row = fault.row();
         let place = read_place(place.unwrap_or(row.default_place))?;
-        if !row.group.carriers().contains(&carrier) {
+        if !row.carriers.contains(&carrier) {
             return Err(RuleError::new(
                 format!("{} cannot carry `{}`", carrier.name(), row.id),
-                match (carrier, row.group.carriers()) {
-                    (_, [Carrier::Http]) => "it needs a server over HTTP".to_owned(),
-                    (Carrier::Http, _) => "it needs a server on stdio".to_owned(),
-                    (Carrier::Stdio | Carrier::Duplex, _) => {
-                        "it needs a server that is a process of its own".to_owned()
-                    }
+                match row.carriers {
+                    [Carrier::Http, Carrier::Sse] => "it needs a server over HTTP".to_owned(),
+                    [Carrier::Http, ..] => "it needs a server over streamable HTTP".to_owned(),
+                    [Carrier::Stdio, _, ..] => "it needs a server on stdio".to_owned(),
+                    _ => "it needs a server on stdio that is a process of its own".to_owned(),
                 },
             ));
         }

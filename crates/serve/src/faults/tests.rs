@@ -68,6 +68,7 @@ fn frame<'a>(message: &'a Value, kind: Kind, request: &'a Value) -> Frame<'a> {
         id: message.get("id"),
         target: request.pointer("/params/name").and_then(Value::as_str),
         cut: None,
+        sender: None,
     }
 }
 
@@ -104,7 +105,7 @@ fn shown(emits: &[Emit]) -> String {
             Emit::CloseStdout => "<close stdout>".to_owned(),
             Emit::Spawn(arguments) => format!("<spawn {}>", arguments.join(" ")),
             Emit::Wake(length, _) => format!("<wake {length:?}>"),
-            Emit::Out(_) => String::new(),
+            Emit::Out(_) | Emit::To(_) => String::new(),
             Emit::Forget(ticket) => format!("<forget {ticket}>"),
             Emit::End(Ending::Exit(code)) => format!("<exit {code}>"),
             Emit::End(Ending::Abort) => "<abort>".to_owned(),
@@ -131,6 +132,7 @@ fn messages(emits: &[Emit]) -> Vec<Value> {
             | Emit::TakeMemory(_)
             | Emit::Wake(..)
             | Emit::Out(_)
+            | Emit::To(_)
             | Emit::Forget(_)
             | Emit::End(_) => {}
         }
@@ -562,7 +564,7 @@ fn all_rules_that_match_fire_in_order_and_are_told() {
 #[test]
 fn every_fault_changes_what_goes_out() {
     let mut same = BTreeSet::new();
-    let on_pipes = |fault: &&Fault| fault.row().group.carriers().contains(&Carrier::Stdio);
+    let on_pipes = |fault: &&Fault| fault.row().carriers.contains(&Carrier::Stdio);
     for fault in Fault::ALL.iter().filter(on_pipes) {
         let id = fault.row().id;
         let plain = walk(&[]);
@@ -578,7 +580,7 @@ fn walk(rules: &[&str]) -> Vec<String> {
     let mut rig = Rig::new(rules);
     let mut seen = vec![shown(&rig.engine.start())];
     let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-    let tools = json!({"tools": [tool("test_simple_text"), tool("echo")]});
+    let tools = json!({"tools": [tool("test_simple_text"), tool("echo")], "ttlMs": 0});
     let result =
         json!({"capabilities": {"tools": {}, "prompts": {}}, "protocolVersion": "2025-06-18"});
     seen.push(shown(&rig.exchange("initialize", &result)));
@@ -588,7 +590,9 @@ fn walk(rules: &[&str]) -> Vec<String> {
     for _ in 0..2 {
         seen.push(shown(&rig.exchange("tools/list", &tools)));
     }
-    seen.push(shown(&rig.exchange("tools/call", &hello())));
+    let mut called = hello();
+    called["resultType"] = "complete".into();
+    seen.push(shown(&rig.exchange("tools/call", &called)));
     seen.push(shown(
         &rig.exchange("prompts/list", &json!({"prompts": []})),
     ));

@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt, stream};
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -29,6 +31,14 @@ const PROMISED: usize = 10;
 
 /// What a redirect on this server adds to the path, so that it is followed once.
 const FOLLOWED: &str = "redirected";
+
+/// What is said to who shows a token that was good before.
+const INVALID_TOKEN: &str =
+    "Bearer realm=\"mcp-assert\", error=\"invalid_token\", error_description=\"the token expired\"";
+
+/// What is said to who may come, but not for this.
+const WANTED_SCOPE: &str =
+    "Bearer realm=\"mcp-assert\", error=\"insufficient_scope\", scope=\"mcp:more\"";
 
 /// What becomes of an exchange.
 pub(super) enum Bent {
@@ -69,9 +79,25 @@ pub(super) fn refused(shot: &Shot, how: Refusal, asked: Asked<'_>) -> Option<Ans
             )
         }),
         Refusal::Redirect => {
-            (query != Some(FOLLOWED)).then(|| redirect(shot, &format!("{path}?{FOLLOWED}")))
+            let query = query.unwrap_or_default();
+            (!query.ends_with(FOLLOWED)).then(|| {
+                redirect(
+                    shot,
+                    format!("{path}?{query}&{FOLLOWED}")
+                        .replace("?&", "?")
+                        .as_str(),
+                )
+            })
         }
         Refusal::RedirectAway => Some(redirect(shot, &format!("http://elsewhere.invalid{path}"))),
+        Refusal::NoChallenge => Some(challenge(StatusCode::UNAUTHORIZED, None)),
+        Refusal::BadChallenge => Some(challenge(
+            StatusCode::UNAUTHORIZED,
+            Some("Bearer realm=\"open, =,"),
+        )),
+        Refusal::Expires | Refusal::NeverAgain => (shot.n >= shot.given.count())
+            .then(|| challenge(StatusCode::UNAUTHORIZED, Some(INVALID_TOKEN))),
+        Refusal::Scope => Some(challenge(StatusCode::FORBIDDEN, Some(WANTED_SCOPE))),
         Refusal::NoGet | Refusal::NoDelete => {
             Some(plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"))
         }
@@ -118,17 +144,7 @@ pub(super) async fn bent(
         }
         Distortion::Silence => with(as_events(), until(stream::pending(), stop)),
         Distortion::Drip => drip(answer, shot.given.count(), stop).await,
-        Distortion::TooLittle => {
-            let (mut answer, text) = whole(json::plain(answer).await).await;
-            set(
-                &mut answer,
-                CONTENT_LENGTH,
-                &(text.len() + PROMISED).to_string(),
-            );
-            // What is under way is not sent any more once the end does not fit.
-            let end = stream::once(tokio::time::sleep(DROP)).filter_map(|()| ready(None));
-            with(answer, stream::iter([Bytes::from(text)]).chain(end))
-        }
+        Distortion::TooLittle => short(answer).await,
         Distortion::NoEnd => {
             let (answer, text) = whole(json::plain(answer).await).await;
             let body = stream::iter([Bytes::from(text)]).chain(stream::pending());
@@ -139,6 +155,7 @@ pub(super) async fn bent(
             Ok(id) => named(answer, id),
             Err(_) => answer,
         },
+        Distortion::NoSession => unnamed(answer),
         Distortion::Reset => return Bent::Reset,
     })
 }
@@ -148,6 +165,32 @@ fn status(shot: &Shot, otherwise: StatusCode) -> StatusCode {
     let code = u16::try_from(shot.given.count()).ok();
     let code = code.and_then(|code| StatusCode::from_u16(code).ok());
     code.unwrap_or(otherwise)
+}
+
+fn challenge(status: StatusCode, challenge: Option<&'static str>) -> Answer {
+    let mut answer = plain(status, "");
+    if let Some(challenge) = challenge {
+        set(&mut answer, WWW_AUTHENTICATE, challenge);
+    }
+    answer
+}
+
+/// The answer with fewer bytes than it promises.
+async fn short(answer: Answer) -> Answer {
+    let (mut answer, text) = whole(json::plain(answer).await).await;
+    set(
+        &mut answer,
+        CONTENT_LENGTH,
+        &(text.len() + PROMISED).to_string(),
+    );
+    // What is under way is not sent any more once the end does not fit.
+    let end = stream::once(tokio::time::sleep(DROP)).filter_map(|()| ready(None));
+    with(answer, stream::iter([Bytes::from(text)]).chain(end))
+}
+
+fn unnamed(mut answer: Answer) -> Answer {
+    answer.headers_mut().remove(SESSION);
+    answer
 }
 
 fn redirect(shot: &Shot, to: &str) -> Answer {
@@ -175,18 +218,21 @@ fn typed(status: StatusCode, content: &'static str, body: &'static str) -> Answe
 }
 
 /// The head of a stream of events.
-fn as_events() -> Answer {
+pub(super) fn as_events() -> Answer {
     let mut answer = typed(StatusCode::OK, "text/event-stream", "");
     set(&mut answer, CACHE_CONTROL, "no-cache");
     answer
 }
 
-fn with(answer: Answer, body: impl Stream<Item = Bytes> + Send + Sync + 'static) -> Answer {
+pub(super) fn with(
+    answer: Answer,
+    body: impl Stream<Item = Bytes> + Send + Sync + 'static,
+) -> Answer {
     let frames = body.map(|bytes| Ok::<_, Infallible>(Frame::data(bytes)));
     answer.map(|_| BodyExt::boxed(StreamBody::new(frames)))
 }
 
-fn until(
+pub(super) fn until(
     body: impl Stream<Item = Bytes> + Send + Sync + 'static,
     stop: &CancellationToken,
 ) -> impl Stream<Item = Bytes> + Send + Sync + 'static {

@@ -15,86 +15,58 @@ use std::convert::Infallible;
 
 use crate::faults::exchange::About;
 use crate::surface::WITH_HEADER;
-use crate::wire::{Written, has_odd_cursor, typed};
+use crate::tap::Kind;
+use crate::wire::{Written, has_odd_cursor, kind_of, typed};
 
 /// What the server answers with.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What is handed to rmcp.
-pub(super) struct Posted {
-    pub(super) body: Bytes,
-    /// What was taken out of a tool call, or is kept as it was written.
-    pub(super) written: Option<Written>,
-    pub(super) asks: Asks,
-    /// What fault rules are compared with.
-    pub(super) method: Option<String>,
-    pub(super) target: Option<String>,
-    pub(super) id: Option<Value>,
-}
-
-impl Posted {
-    /// What is known of the message.
-    pub(super) fn about(&self) -> About<'_> {
-        About {
-            method: self.method.as_deref(),
-            target: self.target.as_deref(),
-            id: self.id.as_ref(),
-        }
+/// What is known of a message.
+pub(super) fn about(message: &Value) -> About<'_> {
+    let text = |at: &str| message.pointer(at).and_then(Value::as_str);
+    About {
+        method: text("/method"),
+        target: text("/params/name").or_else(|| text("/params/uri")),
+        id: message
+            .get("id")
+            .filter(|_| kind_of(message) == Some(Kind::Request)),
     }
 }
 
-/// Whether an answer is due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asks {
-    /// It is a request.
-    ForAnAnswer,
-    /// It is none.
-    Nothing,
-}
-
-/// Reads a body that says it is JSON. What cannot be read is answered as JSON-RPC has it, where rmcp would only give a
-/// status; every other content type is left to rmcp, which refuses it.
-pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Answer>> {
-    let mut posted = Posted {
-        body,
-        written: None,
-        asks: Asks::Nothing,
-        method: None,
-        target: None,
-        id: None,
-    };
+/// Reads a body that says it is JSON; nothing of any other, which rmcp refuses. What cannot be read is answered as JSON-RPC
+/// has it, where rmcp would only give a status.
+pub(super) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Option<Value>, Box<Answer>> {
     if !says_json(headers) {
-        return Ok(posted);
+        return Ok(None);
     }
-    let refuse = |message: &Value, code, why| Err(Box::new(refused(message, code, why)));
-    let Ok(mut message) = serde_json::from_slice::<Value>(&posted.body) else {
-        return refuse(&Value::Null, -32700, "Parse error: the body is no JSON");
+    serde_json::from_slice(body).map(Some).map_err(|_| {
+        let why = "Parse error: the body is no JSON";
+        Box::new(refused(&Value::Null, -32700, why))
+    })
+}
+
+/// The kind of a message that rmcp takes.
+pub(super) fn kind(message: &Value) -> Result<Kind, Box<Answer>> {
+    let refuse = |code, why| Err(Box::new(refused(message, code, why)));
+    let Some(kind) = kind_of(message).filter(|_| typed(message).is_some()) else {
+        return refuse(-32600, "Invalid request");
     };
-    if typed(&message).is_none() {
-        return refuse(&message, -32600, "Invalid request");
+    if has_odd_cursor(message) {
+        return refuse(-32602, "the cursor has to be text");
     }
-    if has_odd_cursor(&message) {
-        return refuse(&message, -32602, "the cursor has to be text");
-    }
-    let text = |at: &str| {
-        message
-            .pointer(at)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
-    posted.method = text("/method");
-    posted.target = text("/params/name").or_else(|| text("/params/uri"));
-    if posted.method.is_none() || message.get("id").is_none() {
-        return Ok(posted);
-    }
-    posted.asks = Asks::ForAnAnswer;
-    posted.id = message.get("id").cloned();
-    let is_call = posted.method.as_deref() == Some("tools/call");
+    Ok(kind)
+}
+
+/// What rmcp is given of a message, and what was taken out of a request, or is kept as it was written.
+pub(super) fn for_rmcp(mut message: Value) -> (Bytes, Option<Written>) {
+    let is_call = message.get("method").and_then(Value::as_str) == Some("tools/call");
+    let name = message.pointer("/params/name").and_then(Value::as_str);
     // rmcp compares the arguments of this one with headers.
-    if is_call && posted.target.as_deref() == Some(WITH_HEADER) {
-        return Ok(posted);
-    }
-    if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
+    let is_compared = is_call && name == Some(WITH_HEADER);
+    let is_request = kind_of(&message) == Some(Kind::Request);
+    let params = message.get_mut("params").and_then(Value::as_object_mut);
+    let params = params.filter(|_| is_request && !is_compared);
+    let written = params.map(|params| {
         let mut written = Written {
             arguments: None,
             meta: params.get("_meta").cloned(),
@@ -102,11 +74,10 @@ pub(super) fn posted(headers: &HeaderMap, body: Bytes) -> Result<Posted, Box<Ans
         };
         if is_call {
             written.arguments = params.insert("arguments".to_owned(), Value::Bool(false));
-            posted.body = Bytes::from(message.to_string());
         }
-        posted.written = Some(written);
-    }
-    Ok(posted)
+        written
+    });
+    (Bytes::from(message.to_string()), written)
 }
 
 /// An answer of plain text.

@@ -1,4 +1,4 @@
-//! The server over streamable HTTP: both eras on one path, each session a handler of its own.
+//! The server over HTTP: streamable, with both eras on one path and each session a handler of its own, or HTTP+SSE.
 //!
 //! rmcp speaks HTTP: sessions, streams, resuming, the checks of `Host`, `Origin` and the `Mcp-*` headers. Around it are a
 //! listener, what a request says before rmcp reads it, and an end that waits for nobody for long.
@@ -6,21 +6,27 @@
 mod activity;
 mod auth;
 mod bend;
+mod bridge;
+mod carry;
 mod inlet;
 mod json;
 mod post;
+mod sender;
 mod sessions;
+mod talk;
 
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
@@ -28,27 +34,37 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Map, Value};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::activity::{Activity, Going};
+use self::auth::Identity;
 pub use self::auth::{Auth, Keys};
 use self::bend::{Asked, Bent};
-use self::inlet::{Answer, Asks, plain};
+use self::bridge::Bridge;
+use self::carry::Carried;
+use self::inlet::{Answer, plain};
 pub(crate) use self::post::Post;
 use self::post::SESSION;
+use self::sender::{Remote, sender};
 pub(crate) use self::sessions::TakenUp;
 use self::sessions::{RETRY, Sessions};
-use super::faults::exchange::{Exchange, Refusal, Shot};
+use self::talk::{Owed, Shared, Talk, lock};
+use super::faults::catalogue::Carrier;
+use super::faults::exchange::{Distortion, Exchange, Refusal, Shot};
 use super::layer::Books;
 use super::line::Line;
 use super::surface::Bench;
-use super::wire::Limits;
-use super::{CLOSE, Ended, ServeOptions, Stop};
+use super::tap::Kind;
+use super::wire::{Arrival, Limits, kind_of};
+use super::{CLOSE, Clock, Ended, ServeOptions, Stop};
 
 /// A body longer than this is refused, as a line is.
 const MAX_BODY: usize = 16 * 1024 * 1024;
@@ -62,9 +78,31 @@ const LAST_EVENT: &str = "last-event-id";
 /// The names of this machine, for `Host` and `Origin`.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
+/// Which of the two transports over HTTP is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Streamable HTTP, since 2025-03-26.
+    #[default]
+    Streamable,
+    /// HTTP+SSE of 2024-11-05.
+    EventStream,
+}
+
+impl Style {
+    /// As fault rules and the journal know it.
+    pub const fn carrier(self) -> Carrier {
+        match self {
+            Self::Streamable => Carrier::Http,
+            Self::EventStream => Carrier::Sse,
+        }
+    }
+}
+
 /// Everything that shapes the way of talking, as plain values.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
+    /// The transport.
+    pub style: Style,
     /// The path that is served.
     pub path: String,
     /// `Host` names that are answered besides those of this machine.
@@ -116,6 +154,7 @@ pub enum Resume {
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
+            style: Style::default(),
             path: "/mcp".to_owned(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
@@ -212,11 +251,16 @@ pub async fn serve(
     let stop = CancellationToken::new();
     let (later, mut afterwards) = mpsc::unbounded_channel();
     let activity = Activity::default();
-    let post = Post::new(books.clone(), options.clock.clone(), later);
+    let bridge = match http.style {
+        Style::Streamable => None,
+        Style::EventStream => Some(Bridge::new(&options, &books, later.clone())),
+    };
+    let post = Post::new(options.clock.clone(), later);
     if let Some(text) = &options.stderr {
         post.stderr(&format!("{text}\n"));
     }
-    let door = Arc::new(Door::new(options, http, post, (&books, &activity, &stop)));
+    let shared = (&books, &activity, &stop);
+    let door = Arc::new(Door::new(options, http, (post, bridge), shared));
     let ends = async {
         tokio::select! {
             () = asked_to(&mut asked) => {}
@@ -230,7 +274,10 @@ pub async fn serve(
         tokio::select! {
             () = &mut ends => break,
             accepted = listening.listener.accept() => match accepted {
-                Ok((stream, _)) => drop(tasks.spawn(attend(stream, door.clone(), stop.clone()))),
+                Ok((stream, from)) => {
+                    let from = Remote(from.ip());
+                    tasks.spawn(attend((stream, from), door.clone(), stop.clone()));
+                }
                 Err(_) => tokio::time::sleep(REST).await,
             },
             Some(task) = afterwards.recv() => drop(tasks.spawn(task)),
@@ -239,12 +286,12 @@ pub async fn serve(
         }
     }
     drop(listening);
-    books.closes();
     stop.cancel();
     let rest = async { while tasks.join_next().await.is_some() {} };
     // A client that does not read loses what it did not read.
     let _ = tokio::time::timeout(CLOSE, rest).await;
     tasks.shutdown().await;
+    door.sessions.forget();
     books.end();
     Ended::Clean
 }
@@ -264,10 +311,11 @@ async fn at_last(exit_after: Option<Duration>) {
 }
 
 /// Answers what comes on one connection, until it closes or the server ends.
-async fn attend(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
+async fn attend((stream, from): (TcpStream, Remote), door: Arc<Door>, stop: CancellationToken) {
     // Small answers go out at once; where that cannot be set they only come later.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(from);
         let door = door.clone();
         async move {
             match door.answer(request).await {
@@ -299,10 +347,34 @@ fn is_reset(error: &hyper::Error) -> bool {
     error.is_user() && cause.is_some_and(|cause| cause.kind() == io::ErrorKind::ConnectionReset)
 }
 
+/// Whose key came with the HTTP request of a call.
+pub(crate) fn identity(context: &RequestContext<RoleServer>) -> Option<&str> {
+    let parts = context.extensions.get::<Parts>()?;
+    parts
+        .extensions
+        .get::<Identity>()
+        .map(|identity| identity.0.as_str())
+}
+
+/// The headers that came with the HTTP request of a call, each a list, without those that hold secrets.
+pub(crate) fn headers(context: &RequestContext<RoleServer>) -> Map<String, Value> {
+    let parts = context.extensions.get::<Parts>();
+    parts
+        .map(|parts| sender::headers(&parts.headers))
+        .unwrap_or_default()
+}
+
 /// What every request goes through.
 struct Door {
     path: String,
     auth: Auth,
+    clock: Clock,
+    /// The token that a fault let expire; nothing in it where none was shown.
+    expired: OnceLock<Vec<u8>>,
+    /// The session of a client that a fault did not tell of it.
+    unnamed: OnceLock<HeaderValue>,
+    /// What streams of events lead to, where there are no others.
+    bridge: Option<Bridge>,
     modes: (SessionMode, Answers, Resume),
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
@@ -315,10 +387,11 @@ impl Door {
     fn new(
         options: ServeOptions,
         http: HttpOptions,
-        post: Post,
+        (post, bridge): (Post, Option<Bridge>),
         (books, activity, stop): (&Books, &Activity, &CancellationToken),
     ) -> Self {
         let sessions = Arc::new(Sessions::new(options.seed, http.session_ttl, http.resume));
+        let clock = options.clock.clone();
         let bench = Bench::new(Arc::new(options), Line::Http(post));
         let hosts = LOOPBACK.map(str::to_owned).into_iter();
         let origins = LOOPBACK
@@ -341,6 +414,10 @@ impl Door {
         Self {
             path: http.path,
             auth: http.auth,
+            clock,
+            expired: OnceLock::new(),
+            unnamed: OnceLock::new(),
+            bridge,
             modes: (http.sessions, http.answers, http.resume),
             rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
             sessions,
@@ -350,32 +427,52 @@ impl Door {
         }
     }
 
-    async fn answer(&self, mut request: Request<Incoming>) -> Bent {
+    async fn answer(&self, request: Request<Incoming>) -> Bent {
         if request.uri().path() != self.path {
             let text = "Not Found: there is nothing at this path";
             return Bent::Answer(plain(StatusCode::NOT_FOUND, text));
         }
-        match self.auth.admit(request.headers()) {
-            Ok(Some(identity)) => drop(request.extensions_mut().insert(identity)),
+        let (mut parts, body) = request.into_parts();
+        match self.auth.admit(&parts.headers) {
+            Ok(Some(identity)) => drop(parts.extensions.insert(identity)),
             Ok(None) => {}
-            Err(refused) => return Bent::Answer(*refused),
+            Err(refused) => {
+                let status = refused.status().as_u16();
+                self.books.unauthorized(&sender(&parts), status);
+                return Bent::Answer(*refused);
+            }
         }
         let (sessions, _, resume) = self.modes;
         if sessions == SessionMode::None {
             // It would name nothing.
-            request.headers_mut().remove(SESSION);
+            parts.headers.remove(SESSION);
+        }
+        if let (false, Some(id)) = (parts.headers.contains_key(SESSION), self.unnamed.get()) {
+            parts.headers.insert(SESSION, id.clone());
         }
         if resume == Resume::Refused {
-            request.headers_mut().remove(LAST_EVENT);
+            parts.headers.remove(LAST_EVENT);
         }
-        if *request.method() == Method::POST {
+        if self.bridge.is_some() {
+            let checked = self.rmcp.handle(bridge::stranger(&parts)).await;
+            if checked.status() != StatusCode::METHOD_NOT_ALLOWED {
+                return Bent::Answer(checked);
+            }
+        }
+        if parts.method == Method::POST {
             let going = self.activity.begins();
-            return match self.post(request).await {
+            return match self.post(parts, body).await {
                 Bent::Answer(answer) => Bent::Answer(held(answer, going)),
                 Bent::Reset => Bent::Reset,
             };
         }
-        Bent::Answer(self.without_message(request).await)
+        Bent::Answer(match &self.bridge {
+            Some(bridge) if parts.method == Method::GET => {
+                bridge.open(&parts, self.sessions.next_id().to_string(), &self.stop)
+            }
+            Some(_) => plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
+            None => self.without_message(Request::from_parts(parts, body)).await,
+        })
     }
 
     /// Opens the stream of a session, or ends one.
@@ -392,39 +489,60 @@ impl Door {
         if is_delete && self.is_of_no_session(&request).await {
             return plain(StatusCode::NOT_FOUND, "Not Found: Session not found");
         }
-        self.rmcp.handle(request).await
+        let talk = self.session(request.headers());
+        let answer = self.rmcp.handle(request).await;
+        match talk.filter(|_| !is_delete) {
+            None => answer,
+            Some(talk) => {
+                let carried = Carried::new(talk, self.clock.clone(), Vec::new());
+                carried.answer(vec![answer], &self.stop).await
+            }
+        }
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Bent {
-        let (mut parts, body) = request.into_parts();
+    async fn post(&self, parts: Parts, body: Incoming) -> Bent {
         let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
             let text = "Payload Too Large: the body is over 16 MiB, or ends before it is whole";
             return Bent::Answer(plain(StatusCode::PAYLOAD_TOO_LARGE, text));
         };
-        let posted = match inlet::posted(&parts.headers, body.to_bytes()) {
-            Ok(posted) => posted,
+        let body = body.to_bytes();
+        let message = match inlet::read(&parts.headers, &body) {
+            Ok(Some(message)) => message,
+            Ok(None) => {
+                let request = Request::from_parts(parts, Full::new(body));
+                return Bent::Answer(self.rmcp.handle(request).await);
+            }
             Err(refused) => return Bent::Answer(*refused),
         };
-        if posted.asks == Asks::ForAnAnswer {
-            self.activity.requested();
-        }
-        let shots = self.books.fire(|rules| rules.fire(posted.about()));
-        if let Some(refused) = self.refused(&shots, &parts.headers, parts.uri.query()) {
-            return Bent::Answer(refused);
-        }
-        if let Some(written) = posted.written {
-            parts.extensions.insert(written);
-        }
-        let request = Request::from_parts(parts, Full::new(posted.body));
-        let mut answer = self.rmcp.handle(request).await;
-        let (_, answers, _) = self.modes;
-        if answers == Answers::Json {
-            answer = json::plain(answer).await;
-        }
-        for shot in &shots {
+        let session = self.session(&parts.headers);
+        let unless = session.is_none().then(|| self.stop.clone());
+        let talk = session.unwrap_or_else(|| Talk::shared(self.books.tap(Value::Null)));
+        let mut said = Said {
+            parts,
+            talk,
+            unless,
+            batch: None,
+            shots: Vec::new(),
+            owed: Vec::new(),
+        };
+        let is_batch = message
+            .as_array()
+            .is_some_and(|members| !members.is_empty());
+        let answers = if is_batch && lock(&said.talk).exchange.has_batches() {
+            self.batch(message, &mut said).await
+        } else {
+            vec![self.message(message, &mut said).await]
+        };
+        let carried = Carried::new(said.talk, self.clock.clone(), said.owed);
+        let mut answer = carried.answer(answers, &self.stop).await;
+        for shot in &said.shots {
             let Exchange::Distorted(how) = shot.exchange else {
                 continue;
             };
+            let session = answer.headers().get(SESSION).cloned();
+            if let (Distortion::NoSession, Some(id)) = (how, session) {
+                self.unnamed.get_or_init(|| id);
+            }
             self.books.fired(&shot.firing);
             match bend::bent(answer, (shot, how), &self.stop).await {
                 Bent::Answer(other) => answer = other,
@@ -432,6 +550,83 @@ impl Door {
             }
         }
         Bent::Answer(answer)
+    }
+
+    /// The answers to the requests among the members; one that says nothing where there are none.
+    async fn batch(&self, mut batch: Value, said: &mut Said) -> Vec<Answer> {
+        let members = batch.as_array_mut().map(std::mem::take).unwrap_or_default();
+        let is_request = |member: &&Value| kind_of(member) == Some(Kind::Request);
+        let requests = members.iter().filter(is_request).count();
+        said.batch = lock(&said.talk).exchange.open_batch(requests);
+        let mut answers = Vec::new();
+        for member in members {
+            let owes = said.owed.len();
+            let answer = self.message(member, said).await;
+            if said.owed.len() > owes || requests == 0 {
+                answers.push(answer);
+            }
+        }
+        answers
+    }
+
+    /// What rmcp says to one message, unless somebody else says something before.
+    async fn message(&self, message: Value, said: &mut Said) -> Answer {
+        let about = inlet::about(&message);
+        if about.id.is_some() {
+            self.activity.requested();
+        }
+        let shots = self.books.fire(|rules| rules.fire(about));
+        let (headers, query) = (&said.parts.headers, said.parts.uri.query());
+        if let Some(refused) = self.refused(&shots, headers, query) {
+            return refused;
+        }
+        said.shots.extend(shots);
+        if let Some(bridge) = &self.bridge {
+            return bridge.post(query, &message).await;
+        }
+        let kind = match inlet::kind(&message) {
+            Ok(kind) => kind,
+            Err(refused) => return *refused,
+        };
+        let opens = about.method == Some("initialize");
+        said.owed.extend(about.id.map(|id| Owed {
+            talk: said.talk.clone(),
+            id: id.clone(),
+            unless: said.unless.clone(),
+            settled: false,
+        }));
+        let sender = self.books.has_journal().then(|| sender(&said.parts));
+        let arrival = Arrival {
+            message,
+            kind,
+            batch: said.batch,
+            cut: None,
+            sender,
+        };
+        let Some(message) = lock(&said.talk).incoming(arrival) else {
+            return plain(StatusCode::ACCEPTED, "");
+        };
+        let (body, written) = inlet::for_rmcp(message);
+        let mut parts = said.parts.clone();
+        if let Some(written) = written {
+            parts.extensions.insert(written);
+        }
+        let request = Request::from_parts(parts, Full::new(body));
+        let answer = self.rmcp.handle(request).await;
+        let session = answer.headers().get(SESSION).filter(|_| opens);
+        if let Some(id) = session.and_then(|id| id.to_str().ok()) {
+            self.sessions.began(id, said.talk.clone());
+        }
+        match self.modes {
+            (_, Answers::Json, _) => json::plain(answer).await,
+            (_, Answers::Streams, _) => answer,
+        }
+    }
+
+    /// What is said in the session that a request names.
+    fn session(&self, headers: &HeaderMap) -> Option<Shared> {
+        let id = headers.get(SESSION)?.to_str().ok()?;
+        self.sessions.talk(id)
     }
 
     /// How the first fault that refuses a request does so.
@@ -445,10 +640,20 @@ impl Door {
             let Exchange::Refused(how) = shot.exchange else {
                 return None;
             };
+            if how == Refusal::Expires && !self.has_expired(shot, headers) {
+                return None;
+            }
             let refused = bend::refused(shot, how, asked)?;
             self.books.fired(&shot.firing);
             Some(refused)
         })
+    }
+
+    /// Whether the token that is shown is the one that expires.
+    fn has_expired(&self, shot: &Shot, headers: &HeaderMap) -> bool {
+        let shown = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        let shown = shown.unwrap_or_default();
+        shot.n >= shot.given.count() && self.expired.get_or_init(|| shown.to_vec()) == shown
     }
 
     /// Whether a request names a session that there is not; rmcp ends one of those as gladly as any other.
@@ -460,6 +665,17 @@ impl Door {
         let id: SessionId = Arc::from(id);
         matches!(self.sessions.has_session(&id).await, Ok(false))
     }
+}
+
+/// What a request over HTTP says, message by message.
+struct Said {
+    parts: Parts,
+    talk: Shared,
+    /// As [`Owed`] has it.
+    unless: Option<CancellationToken>,
+    batch: Option<u64>,
+    shots: Vec<Shot>,
+    owed: Vec<Owed>,
 }
 
 /// The answer, which goes on until all of it is read.

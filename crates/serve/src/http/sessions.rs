@@ -19,6 +19,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::Resume;
+use super::talk::Shared;
 use crate::draw::{Pcg, fnv1a};
 use crate::surface::RECONNECTS;
 
@@ -52,6 +53,7 @@ pub(super) struct Sessions {
     resume: Resume,
     /// Calls whose streams were closed, by session: one of each.
     closed: Mutex<HashMap<SessionId, TakenUp>>,
+    talks: Mutex<HashMap<String, Shared>>,
 }
 
 impl Sessions {
@@ -69,6 +71,7 @@ impl Sessions {
             ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
             resume,
             closed: Mutex::default(),
+            talks: Mutex::default(),
         }
     }
 
@@ -97,7 +100,26 @@ impl Sessions {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next_id(&self) -> SessionId {
+    /// What is said in a session, where there is one of this id.
+    pub(super) fn talk(&self, id: &str) -> Option<Shared> {
+        self.talks().get(id).cloned()
+    }
+
+    /// A session of this id began with this.
+    pub(super) fn began(&self, id: &str, talk: Shared) {
+        self.talks().insert(id.to_owned(), talk);
+    }
+
+    /// Nobody says anything any more.
+    pub(super) fn forget(&self) {
+        self.talks().clear();
+    }
+
+    fn talks(&self) -> MutexGuard<'_, HashMap<String, Shared>> {
+        self.talks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn next_id(&self) -> SessionId {
         let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::from(format!("{:016x}{:016x}", ids.next_u64(), ids.next_u64()))
     }
@@ -131,6 +153,7 @@ impl SessionManager for Sessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Failed> {
         self.closed().remove(id);
+        self.talks().remove(id.as_ref());
         self.local.close_session(id).await
     }
 

@@ -10,7 +10,7 @@ use super::scrub::Scrubber;
 use super::writer::{RecordKind, Writer};
 use crate::Clock;
 use crate::faults::event::Sent;
-use crate::tap::{Frame, Kind, Ticket};
+use crate::tap::{Frame, JournalLevel, Kind, Ticket};
 use text::credential::SecretKeys;
 
 /// The most notifications that a call's end lists.
@@ -32,27 +32,18 @@ pub(crate) struct Header {
     pub pid: Option<u32>,
     /// How the frames come.
     pub transport: &'static str,
+    /// How much is written down.
+    pub level: JournalLevel,
     /// The fault rules as they were written.
     pub rules: Vec<String>,
 }
 
-/// Who calls, where a journal has more than one conversation.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Caller {
-    /// The session, where there is one.
-    pub session: Option<String>,
-    /// Whose key was shown.
-    pub identity: Option<String>,
-    /// The revision of its handshake.
-    pub protocol: Option<String>,
-    /// Name, version and capabilities, as records show them.
-    pub client: Value,
-}
-
-/// A call without its end.
+/// A request without its end.
 #[derive(Debug)]
 struct Open {
     seq: u64,
+    /// What its end is written as.
+    ends_as: RecordKind,
     since: Duration,
     bytes_in: usize,
     token: Option<Value>,
@@ -78,20 +69,23 @@ struct Leaving {
     is_error: bool,
     blocks: Option<usize>,
     bytes: u64,
+    /// What was answered, where the journal holds that.
+    result: Option<Value>,
 }
 
-/// The journal of one server.
+/// The journal of one server, or of one conversation with it.
 pub(crate) struct Journal {
     writer: Writer,
     transport: &'static str,
+    level: JournalLevel,
+    /// Who is there, where a message does not say who sends it.
+    sender: Value,
     /// Calls without their end, by the text of their id.
     open: HashMap<String, Open>,
     /// Calls whose end is a cancel, in case that an answer comes all the same.
     cancelled: HashMap<String, Open>,
     /// Calls whose answers are not out yet.
     leaving: HashMap<Ticket, Leaving>,
-    session: Option<String>,
-    identity: Option<String>,
     protocol: Option<String>,
     client: Value,
 }
@@ -104,55 +98,68 @@ impl Journal {
         keys: Option<SecretKeys>,
         header: &Header,
     ) -> io::Result<Self> {
-        let journal = Self {
-            writer: Writer::new(to, clock, Scrubber::new(keys)),
-            transport: header.transport,
-            open: HashMap::new(),
-            cancelled: HashMap::new(),
-            leaving: HashMap::new(),
-            session: None,
-            identity: None,
-            protocol: None,
-            client: Value::Null,
-        };
+        let writer = Writer::new(to, clock, Scrubber::new(keys));
+        let journal = Self::of(writer, header.transport, header.level, Value::Null);
         let members = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "seed": header.seed,
             "profile": header.profile,
             "pid": header.pid,
             "transports": [header.transport],
-            "level": "calls",
+            "level": header.level.name(),
             "rules": header.rules,
         });
         journal.writer.write(RecordKind::Header, members)?;
         Ok(journal)
     }
 
-    /// What is noted of one caller, in the same file and beside what others do.
-    pub(crate) fn beside(&self, caller: Caller) -> Self {
+    /// What is noted of another conversation, in the same file. `sender` is an object, or null.
+    pub(crate) fn beside(&self, sender: Value) -> Self {
+        Self::of(self.writer.clone(), self.transport, self.level, sender)
+    }
+
+    fn of(writer: Writer, transport: &'static str, level: JournalLevel, sender: Value) -> Self {
         Self {
-            writer: self.writer.clone(),
-            transport: self.transport,
+            writer,
+            transport,
+            level,
+            sender,
             open: HashMap::new(),
             cancelled: HashMap::new(),
             leaving: HashMap::new(),
-            session: caller.session,
-            identity: caller.identity,
-            protocol: caller.protocol,
-            client: caller.client,
+            protocol: None,
+            client: Value::Null,
         }
     }
 
     /// A message of the client came.
     pub(crate) fn incoming(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        if self.level.holds(JournalLevel::Wire) {
+            let bytes = frame.message.to_string();
+            self.frame("in", bytes.as_bytes(), frame.cut.unwrap_or(bytes.len()))?;
+        }
+        if frame.kind == Kind::Request && frame.method == Some("initialize") {
+            self.client = client(
+                frame.message.pointer("/params/clientInfo"),
+                frame.message.pointer("/params/capabilities"),
+            );
+        }
         match (frame.kind, frame.method) {
-            (Kind::Request, Some("initialize")) => {
-                self.client = client(
-                    frame.message.pointer("/params/clientInfo"),
-                    frame.message.pointer("/params/capabilities"),
-                );
+            (Kind::Request, Some("tools/call")) => {
+                self.request(frame, (RecordKind::Call, RecordKind::Done))?;
             }
-            (Kind::Request, Some("tools/call")) => self.call(frame)?,
+            (Kind::Request, _) if self.level.holds(JournalLevel::Rpc) => {
+                self.request(frame, (RecordKind::Rpc, RecordKind::Rpc))?;
+            }
+            (Kind::Notification, _) if self.level.holds(JournalLevel::Rpc) => {
+                self.told(frame, RecordKind::Notify, "in")?;
+            }
+            (Kind::Answer, _) if self.level.holds(JournalLevel::Rpc) => {
+                self.told(frame, RecordKind::Reverse, "in")?;
+            }
+            (Kind::Request | Kind::Notification | Kind::Answer, _) => {}
+        }
+        match (frame.kind, frame.method) {
             (Kind::Notification, Some("notifications/cancelled")) => {
                 let now = self.writer.clock().elapsed();
                 let id = frame.message.pointer("/params/requestId");
@@ -169,9 +176,13 @@ impl Journal {
     }
 
     /// A message of the server that is no answer goes out.
-    pub(crate) fn outgoing(&mut self, frame: &Frame<'_>) {
+    pub(crate) fn outgoing(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let is_told = self.level.holds(JournalLevel::Rpc);
+        if frame.kind == Kind::Request && is_told {
+            return self.told(frame, RecordKind::Reverse, "out");
+        }
         if frame.kind != Kind::Notification {
-            return;
+            return Ok(());
         }
         let token = frame.message.pointer("/params/progressToken");
         let during = match token {
@@ -189,6 +200,27 @@ impl Journal {
                     .push(json!({"method": frame.method, "params": params}));
             }
         }
+        if is_told {
+            self.told(frame, RecordKind::Notify, "out")?;
+        }
+        Ok(())
+    }
+
+    /// Bytes came or go, where the journal holds them; of a flood its first piece is shown.
+    pub(crate) fn frame(&mut self, dir: &str, bytes: &[u8], size: usize) -> io::Result<()> {
+        if !self.level.holds(JournalLevel::Wire) {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let members = json!({"dir": dir, "bytes": text.trim_end_matches('\n'), "size": size});
+        self.writer.write(RecordKind::Frame, members).map(drop)
+    }
+
+    /// Somebody was sent away.
+    pub(crate) fn unauthorized(&mut self, sender: &Value, status: u16) -> io::Result<()> {
+        let mut members = json!({"ok": false, "status": status});
+        extend(&mut members, sender);
+        self.writer.write(RecordKind::Auth, members).map(drop)
     }
 
     /// An answer is on its way out.
@@ -214,6 +246,10 @@ impl Journal {
             is_error: answer.pointer("/result/isError") == Some(&Value::Bool(true)),
             blocks,
             bytes: sent.bytes,
+            result: answer
+                .get("result")
+                .filter(|_| self.level.holds(JournalLevel::Rpc))
+                .cloned(),
             open,
         };
         self.leaving.insert(sent.ticket, leaving);
@@ -236,6 +272,7 @@ impl Journal {
             "blocks": leaving.blocks,
             "bytes_in": open.bytes_in,
             "bytes_out": leaving.bytes,
+            "result": leaving.result,
         });
         self.done(open, members)
     }
@@ -264,6 +301,18 @@ impl Journal {
         leaving.over = true;
         self.leaving.insert(ticket, leaving);
         Ok(())
+    }
+
+    /// The request of this id gets no answer but a status of HTTP.
+    pub(crate) fn refused(&mut self, id: &Value, status: u16) -> io::Result<()> {
+        let Some(open) = self.open.remove(&id.to_string()) else {
+            return Ok(());
+        };
+        let error = json!({"layer": "http", "code": status, "message": "it is no request that the server takes"});
+        let members = json!({
+            "of": open.seq, "ok": false, "is_error": false, "error": error, "bytes_in": open.bytes_in,
+        });
+        self.done(&open, members)
     }
 
     /// A fault rule fired for the request of this id, or for none.
@@ -309,44 +358,39 @@ impl Journal {
         Ok(())
     }
 
-    fn call(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+    /// A request opens what its end will close.
+    fn request(
+        &mut self,
+        frame: &Frame<'_>,
+        (kind, ends_as): (RecordKind, RecordKind),
+    ) -> io::Result<()> {
         let Some(id) = frame.id else { return Ok(()) };
         let params = frame.message.get("params").unwrap_or(&Value::Null);
-        let meta = params.get("_meta").unwrap_or(&Value::Null);
-        let token = meta.get("progressToken");
-        let (era, protocol, client) = match meta.get(REVISION).and_then(Value::as_str) {
-            Some(revision) => (
-                "modern",
-                Some(revision),
-                client(meta.get(CLIENT_INFO), meta.get(CLIENT_CAPABILITIES)),
-            ),
-            None => ("legacy", self.protocol.as_deref(), self.client.clone()),
+        let mut members = if kind == RecordKind::Call {
+            json!({
+                "tool": params.get("name").filter(|name| name.is_string()),
+                "args": arguments(params.get("arguments")),
+                "method": frame.method,
+                "rpc_id": id,
+                "progress_token": params.pointer("/_meta/progressToken"),
+            })
+        } else {
+            about(frame, "in")
         };
-        let members = json!({
-            "tool": params.get("name").filter(|name| name.is_string()),
-            "args": arguments(params.get("arguments")),
-            "method": "tools/call",
-            "rpc_id": id,
-            "progress_token": token,
-            "session": self.session,
-            "identity": self.identity,
-            "transport": self.transport,
-            "protocol": protocol,
-            "era": era,
-            "client": client,
-            "truncated": frame.cut.map(|size| json!({"/args": size})),
-        });
+        extend(&mut members, frame.sender.unwrap_or(&self.sender));
+        extend(&mut members, &self.conversation(frame, params));
         let since = self.writer.clock().elapsed();
-        let seq = self.writer.write(RecordKind::Call, members)?;
+        let seq = self.writer.write(kind, members)?;
         let open = Open {
             seq,
+            ends_as,
             since,
             // With the newline, as answers are counted.
             bytes_in: 1 + match frame.cut {
                 Some(size) => size,
                 None => frame.message.to_string().len(),
             },
-            token: token.cloned(),
+            token: params.pointer("/_meta/progressToken").cloned(),
             category: params.pointer("/arguments/category").cloned(),
             cancelled_at: None,
             late: params.pointer("/arguments/late") == Some(&Value::Bool(true)),
@@ -356,6 +400,26 @@ impl Journal {
         self.cancelled.remove(&id.to_string());
         self.open.insert(id.to_string(), open);
         Ok(())
+    }
+
+    /// What is known of the conversation that a request belongs to.
+    fn conversation(&self, frame: &Frame<'_>, params: &Value) -> Value {
+        let meta = params.get("_meta").unwrap_or(&Value::Null);
+        let (era, protocol, client) = match meta.get(REVISION).and_then(Value::as_str) {
+            Some(revision) => (
+                "modern",
+                Some(revision),
+                client(meta.get(CLIENT_INFO), meta.get(CLIENT_CAPABILITIES)),
+            ),
+            None => ("legacy", self.protocol.as_deref(), self.client.clone()),
+        };
+        json!({
+            "transport": self.transport,
+            "protocol": protocol,
+            "era": era,
+            "client": client,
+            "truncated": frame.cut.map(|size| json!({"/args": size})),
+        })
     }
 
     /// The end of a call without an answer. Should there be one after all, its end does not say again what this one says.
@@ -384,7 +448,44 @@ impl Journal {
         if more > 0 {
             members["more_notifications"] = json!(more);
         }
-        self.writer.write(RecordKind::Done, members).map(drop)
+        self.writer.write(open.ends_as, members).map(drop)
+    }
+
+    /// A message that opens nothing here, whoever sends it.
+    fn told(&mut self, frame: &Frame<'_>, kind: RecordKind, dir: &str) -> io::Result<()> {
+        let mut members = about(frame, dir);
+        extend(&mut members, frame.sender.unwrap_or(&self.sender));
+        self.writer.write(kind, members).map(drop)
+    }
+}
+
+/// What a message is about, and all that it says.
+fn about(frame: &Frame<'_>, dir: &str) -> Value {
+    let params = frame.message.get("params").unwrap_or(&Value::Null);
+    let named = |method: &str, member: &str| {
+        let value = params.get(member);
+        value.filter(|_| frame.method.is_some_and(|name| name.starts_with(method)))
+    };
+    let token = params.get("progressToken");
+    json!({
+        "dir": dir,
+        "method": frame.method,
+        "rpc_id": frame.id,
+        "progress_token": token.or_else(|| params.pointer("/_meta/progressToken")),
+        "uri": named("resources/", "uri"),
+        "prompt": named("prompts/", "name"),
+        "task_id": params.get("taskId"),
+        "params": params,
+        "result": frame.message.get("result"),
+        "error": frame.message.get("error"),
+    })
+}
+
+fn extend(members: &mut Value, more: &Value) {
+    if let (Some(members), Some(more)) = (members.as_object_mut(), more.as_object()) {
+        for (name, value) in more.iter().filter(|(_, value)| !value.is_null()) {
+            members.insert(name.clone(), value.clone());
+        }
     }
 }
 
@@ -399,7 +500,7 @@ fn arguments(given: Option<&Value>) -> Value {
     }
 }
 
-pub(crate) fn client(info: Option<&Value>, capabilities: Option<&Value>) -> Value {
+fn client(info: Option<&Value>, capabilities: Option<&Value>) -> Value {
     if info.is_none() && capabilities.is_none() {
         return Value::Null;
     }

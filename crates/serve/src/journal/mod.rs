@@ -9,7 +9,7 @@ mod book;
 mod scrub;
 mod writer;
 
-pub(crate) use self::book::{Caller, Header, Journal, client};
+pub(crate) use self::book::{Header, Journal};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Header, Journal};
 use crate::faults::event::Sent;
-use crate::tap::{Frame, Kind};
+use crate::tap::{Frame, JournalLevel, Kind};
 use crate::{Clock, ClockMode};
 use text::credential::SecretKeys;
 
@@ -56,6 +56,7 @@ impl Rig {
             profile: "conformance".to_owned(),
             pid: None,
             transport: "stdio",
+            level: JournalLevel::Calls,
             rules: vec!["drop@2".to_owned()],
         };
         let keys = Some(SecretKeys::default());
@@ -104,7 +105,9 @@ impl Rig {
 
     fn notify(&mut self, method: &str, params: &Value) {
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
-        self.journal.outgoing(&frame(&message, Kind::Notification));
+        self.journal
+            .outgoing(&frame(&message, Kind::Notification))
+            .unwrap();
     }
 }
 
@@ -116,6 +119,7 @@ fn frame(message: &Value, kind: Kind) -> Frame<'_> {
         id: message.get("id"),
         target: None,
         cut: None,
+        sender: None,
     }
 }
 

@@ -18,8 +18,18 @@ pub(super) enum RecordKind {
     Call,
     /// A call is over.
     Done,
+    /// Another request, or its end.
+    Rpc,
+    /// A notification, of either side.
+    Notify,
+    /// A request of the server, or its answer.
+    Reverse,
+    /// Somebody was sent away.
+    Auth,
     /// A rule fired.
     Fault,
+    /// Bytes of one message.
+    Frame,
     /// Nothing comes after this.
     End,
 }
@@ -30,7 +40,12 @@ impl RecordKind {
             Self::Header => "header",
             Self::Call => "call",
             Self::Done => "done",
+            Self::Rpc => "rpc",
+            Self::Notify => "notify",
+            Self::Reverse => "reverse",
+            Self::Auth => "auth",
             Self::Fault => "fault",
+            Self::Frame => "frame",
             Self::End => "end",
         }
     }

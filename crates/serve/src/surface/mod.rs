@@ -153,23 +153,10 @@ impl Bench {
         &self.options.offer
     }
 
-    /// Answers a call, which is in the journal from its beginning to its end.
-    async fn called_by(
-        &self,
-        params: Value,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Value, ErrorData> {
-        let line = self.line.of_call(&params, context);
-        let answer = self.call(params, context, &line).await;
-        line.answered(context, &answer);
-        answer
-    }
-
     async fn call(
         &self,
         params: Value,
         context: &RequestContext<RoleServer>,
-        line: &Line,
     ) -> Result<Value, ErrorData> {
         let params = called(params, context)?;
         let tool = self
@@ -180,7 +167,6 @@ impl Bench {
             })?;
         let again = (as_object(params.input_responses)?, params.request_state);
         let mut call = self.asking(&format!("{CALL} {}", params.name), context, again)?;
-        call.line = line;
         call.arguments = arguments(params.arguments, Written::of(context))?;
         let mut result = tool.run(&call).await?;
         if call.era == Era::Modern {
@@ -500,7 +486,7 @@ impl ServerHandler for Bench {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let params = Value::Object(as_object(Some(asked))?);
-        let result = self.called_by(params, &context).await?;
+        let result = self.call(params, &context).await?;
         Ok(CallToolResponse::Complete(typed(result)?))
     }
 
@@ -541,10 +527,8 @@ impl ServerHandler for Bench {
         let CustomRequest { method, params, .. } = request;
         if method == CALL {
             let params = params.unwrap_or_else(|| json!({}));
-            return self
-                .called_by(params, &context)
-                .await
-                .map(CustomResult::new);
+            let answer = self.call(params, &context).await;
+            return answer.map(CustomResult::new);
         }
         self.declared(&method)?;
         if era(&context) == Era::Modern && DROPPED.contains(&method.as_str()) {

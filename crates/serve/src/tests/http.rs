@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::quick;
+use crate::faults::catalogue::Carrier;
 use crate::http::{
     Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, check_origin, serve,
 };
@@ -61,7 +62,7 @@ impl Reply {
     }
 
     /// The messages of a stream, or the one of a JSON body.
-    fn messages(&self) -> Vec<Value> {
+    pub(super) fn messages(&self) -> Vec<Value> {
         if self.header("content-type") == Some("application/json") {
             return vec![serde_json::from_str(&self.body).unwrap()];
         }
@@ -91,12 +92,12 @@ fn unchunked(mut body: &str) -> String {
 }
 
 impl Site {
-    async fn open(options: ServeOptions, http: HttpOptions) -> Self {
+    pub(super) async fn open(options: ServeOptions, http: HttpOptions) -> Self {
         Self::noted(options, http, &TapOptions::default()).await
     }
 
     pub(super) async fn noted(options: ServeOptions, http: HttpOptions, taps: &TapOptions) -> Self {
-        let books = layer::books(taps, &options).unwrap();
+        let books = layer::books(taps, &options, http.style.carrier()).unwrap();
         let listening = Listening::bind("127.0.0.1:0").await.unwrap();
         let address = listening.address().to_string();
         let (stop, asked) = mpsc::channel(1);
@@ -113,7 +114,16 @@ impl Site {
         headers: &[(&str, &str)],
         body: &str,
     ) -> TcpStream {
-        let mut head = format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\n");
+        self.connect_at((method, "/mcp"), headers, body).await
+    }
+
+    async fn connect_at(
+        &self,
+        (method, path): (&str, &str),
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> TcpStream {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
             write!(head, "host: {}\r\n", self.address).unwrap();
         }
@@ -133,7 +143,17 @@ impl Site {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Reply {
-        let mut stream = self.connect(method, headers, body).await;
+        self.request_at(method, "/mcp", headers, body).await
+    }
+
+    pub(super) async fn request_at(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let mut stream = self.connect_at((method, path), headers, body).await;
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
         tokio::time::timeout(Duration::from_secs(10), read)
@@ -184,7 +204,7 @@ pub(super) fn call(tool: &str, arguments: &Value) -> Value {
 }
 
 /// A request of the revision without sessions.
-fn modern(method: &str, mut params: Value) -> Value {
+pub(super) fn modern(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -595,12 +615,13 @@ async fn a_server_ends_by_itself_after_so_many_requests_or_without_any() {
 
 #[test]
 fn faults_of_a_pipe_are_refused_by_name() {
-    for rule in ["stdout-banner", "exit-mid-call", "drop"] {
+    for rule in ["stdout-banner", "exit-mid-call", "split-writes"] {
         let taps = TapOptions {
             rules: vec![rule.to_owned()],
             ..TapOptions::default()
         };
-        let problems = layer::books(&taps, &ServeOptions::default()).err().unwrap();
+        let problems = layer::books(&taps, &ServeOptions::default(), Carrier::Http);
+        let problems = problems.err().unwrap();
         assert!(
             problems[0].contains(rule) && problems[0].contains("HTTP"),
             "{problems:?}"
@@ -764,7 +785,7 @@ async fn a_session_that_nobody_uses_ends() {
     site.end().await;
 }
 
-fn keys() -> Keys {
+pub(super) fn keys() -> Keys {
     let mut keys = Keys::default();
     keys.add("alice=first-key").unwrap();
     keys.add("bob=second=key").unwrap();

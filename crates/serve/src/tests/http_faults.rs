@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt;
 
 use super::http::{ACCEPT, JSON, Reply, Site, call, initialize, records};
 use super::quick;
-use crate::faults::catalogue::{Carrier, Fault};
+use crate::faults::catalogue::Fault;
 use crate::http::HttpOptions;
 use crate::tap::{JournalTo, TapOptions};
 
@@ -225,7 +225,7 @@ async fn rules_count_aim_and_are_in_the_journal() {
 
 #[tokio::test]
 async fn every_fault_of_http_changes_an_exchange() {
-    let on_http = |fault: &&Fault| fault.row().group.carriers() == [Carrier::Http];
+    let on_http = |fault: &&Fault| fault.is_of_exchanges();
     for fault in Fault::ALL.iter().filter(on_http) {
         let id = fault.row().id;
         let folder = tempfile::tempdir().unwrap();

@@ -4,6 +4,7 @@ mod handshake;
 mod hostile;
 mod http;
 mod http_faults;
+mod http_frames;
 mod lists;
 mod repeatable;
 mod rounds;

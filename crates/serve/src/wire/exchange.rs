@@ -1,4 +1,4 @@
-//! The bookkeeping of one connection: open requests in both directions, and batches.
+//! The bookkeeping of one conversation: open requests in both directions, and batches.
 //!
 //! Everything here is synchronous; the order of calls is the order of the wire.
 
@@ -53,18 +53,20 @@ struct After {
 
 /// A message of the client on its way to rmcp.
 #[derive(Debug)]
-pub(super) struct Arrival {
-    pub(super) message: Value,
-    pub(super) kind: Kind,
+pub(crate) struct Arrival {
+    pub(crate) message: Value,
+    pub(crate) kind: Kind,
     /// The batch that its answer belongs to.
-    pub(super) batch: Option<u64>,
+    pub(crate) batch: Option<u64>,
     /// Bytes of the line, where the message is only its outline.
-    pub(super) cut: Option<usize>,
+    pub(crate) cut: Option<usize>,
+    /// Who sends it, where that is told with each message.
+    pub(crate) sender: Option<Value>,
 }
 
 /// What is known of one connection.
-pub(super) struct Exchange {
-    pub(super) tap: Box<dyn Tap>,
+pub(crate) struct Exchange {
+    pub(crate) tap: Box<dyn Tap>,
     /// Requests of the client, by the text of their id.
     open: HashMap<String, Open>,
     /// Requests of the client whose handlers run, rather than wait.
@@ -85,7 +87,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(tap: Box<dyn Tap>) -> Self {
+    pub(crate) fn new(tap: Box<dyn Tap>) -> Self {
         Self {
             tap,
             open: HashMap::new(),
@@ -102,12 +104,12 @@ impl Exchange {
     }
 
     /// Whether an array is a batch for this client.
-    pub(super) fn has_batches(&self) -> bool {
+    pub(crate) fn has_batches(&self) -> bool {
         self.revision.as_deref() == Some(BATCH_REVISION)
     }
 
     /// Opens a batch of `requests` answers.
-    pub(super) fn open_batch(&mut self, requests: usize) -> Option<u64> {
+    pub(crate) fn open_batch(&mut self, requests: usize) -> Option<u64> {
         if requests == 0 {
             return None;
         }
@@ -123,12 +125,13 @@ impl Exchange {
     }
 
     /// Shows a message of the client to the tap; says what rmcp gets and what goes out at once.
-    pub(super) fn incoming(&mut self, arrival: Arrival) -> (Option<Value>, Vec<Emit>) {
+    pub(crate) fn incoming(&mut self, arrival: Arrival) -> (Option<Value>, Vec<Emit>) {
         let Arrival {
             message,
             kind,
             batch,
             cut,
+            sender,
         } = arrival;
         let id = message_id(&message);
         let known = match (kind, id) {
@@ -137,6 +140,7 @@ impl Exchange {
         };
         let heard = self.tap.incoming(&Frame {
             cut,
+            sender: sender.as_ref(),
             ..frame(&message, kind, known.as_ref())
         });
         let mut emits = heard.emit;
@@ -156,7 +160,7 @@ impl Exchange {
     }
 
     /// Shows a message for the client to the tap; says what goes out.
-    pub(super) fn outgoing(&mut self, message: &Value) -> Vec<Emit> {
+    pub(crate) fn outgoing(&mut self, message: &Value) -> Vec<Emit> {
         let mut line = message.to_string().into_bytes();
         line.push(b'\n');
         let kind = kind_of(message).unwrap_or(Kind::Answer);
@@ -195,6 +199,13 @@ impl Exchange {
             }
         }
         emits
+    }
+
+    /// The request of this id gets no answer but a status of HTTP.
+    pub(crate) fn refused(&mut self, id: &Value, status: u16) {
+        self.busy.remove(&key(id));
+        self.open.remove(&key(id));
+        self.tap.refused(id, status);
     }
 
     /// Keeps `messages` until the answer to `id` goes out.
@@ -306,6 +317,7 @@ impl Exchange {
                 | Emit::Spawn(_)
                 | Emit::TakeMemory(_)
                 | Emit::Wake(..)
+                | Emit::To(_)
                 | Emit::Forget(_)
                 | Emit::End(_)) => out.push(other),
             }
@@ -327,7 +339,7 @@ impl Exchange {
 }
 
 /// The kind of a message by its members, or nothing for what is no JSON-RPC message.
-pub(super) fn kind_of(message: &Value) -> Option<Kind> {
+pub(crate) fn kind_of(message: &Value) -> Option<Kind> {
     let members = message.as_object()?;
     match (members.get("method"), members.get("id")) {
         (Some(Value::String(_)), Some(_)) => Some(Kind::Request),
@@ -340,7 +352,7 @@ pub(super) fn kind_of(message: &Value) -> Option<Kind> {
 }
 
 /// The id of a message, if it is one that JSON-RPC allows.
-pub(super) fn message_id(message: &Value) -> Option<&Value> {
+pub(crate) fn message_id(message: &Value) -> Option<&Value> {
     message
         .get("id")
         .filter(|id| id.is_string() || id.is_number())
@@ -362,6 +374,7 @@ fn frame<'a>(message: &'a Value, kind: Kind, known: Option<&'a Open>) -> Frame<'
         id: message.get("id"),
         target,
         cut: None,
+        sender: None,
     }
 }
 

@@ -22,8 +22,7 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use self::exchange::Exchange;
-pub(super) use self::exchange::WaitsFor;
+pub(super) use self::exchange::{Arrival, Exchange, WaitsFor, kind_of};
 pub(super) use self::reader::{Limits, Reader, Written, has_odd_cursor, typed};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::{Writer, Wrote};

@@ -232,6 +232,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             kind,
             batch,
             cut: cut.map(|cut| cut.size),
+            sender: None,
         });
         self.wire.emit(emits);
         let Some(message) = message else { return };

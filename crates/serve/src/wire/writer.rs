@@ -197,6 +197,8 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 Emit::TakeMemory(size) => self.taken.push(memory(size)),
                 Emit::Wake(length, ticket) => self.wake(length, ticket),
                 Emit::Out(_) => self.tell(&[emit]),
+                // There is one way for all.
+                Emit::To(_) => {}
                 Emit::Forget(ticket) => drop(self.forgotten.insert(ticket)),
                 Emit::End(ending) => return Err(Wrote::Ending(ending)),
             }

@@ -66,12 +66,12 @@ impl Reached {
 }
 
 /// What is started in a container to listen there: on all of its addresses, because only one of them is reached.
-fn in_container(mut launch: Launch, builtin: Option<&String>) -> Program {
+fn in_container(mut launch: Launch, builtin: Option<&String>, transport: UrlTransport) -> Program {
     let Some(profile) = builtin else {
         return Program::Launched(launch);
     };
     let mut args = std::mem::take(&mut launch.args);
-    args.extend(["--http", "0.0.0.0:{{port}}"].map(Template::new));
+    args.extend([transport.flag(), "0.0.0.0:{{port}}"].map(Template::new));
     Program::Builtin {
         profile: profile.clone(),
         args,
@@ -360,7 +360,7 @@ impl Lowering<'_> {
         match (container, listening) {
             (Some(container), Some(listening)) => Target::Container {
                 container,
-                program: in_container(process, listening.builtin.as_ref()),
+                program: in_container(process, listening.builtin.as_ref(), transport),
                 served: Some(Box::new(Served {
                     endpoint,
                     listening,

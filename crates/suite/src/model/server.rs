@@ -230,6 +230,16 @@ pub enum UrlTransport {
     Sse,
 }
 
+impl UrlTransport {
+    /// The option of `serve` that makes the embedded server speak it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Http => "--http",
+            Self::Sse => "--sse",
+        }
+    }
+}
+
 /// How a process is started. No shell is involved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {

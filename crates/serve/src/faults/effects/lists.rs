@@ -154,6 +154,13 @@ fn set_cursor(reply: &mut Reply, cursor: &str) {
     }
 }
 
+pub(in crate::faults) fn no_cache_hints(reply: &mut Reply, _: Moment<'_>) {
+    if let Some(result) = reply.result_mut() {
+        result.shift_remove("ttlMs");
+        result.shift_remove("cacheScope");
+    }
+}
+
 fn tool(name: &str) -> Value {
     json!({"name": name, "description": "one of many", "inputSchema": {"type": "object"}})
 }

@@ -33,6 +33,12 @@ pub(in crate::faults) fn null_content(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
+pub(in crate::faults) fn no_result_type(reply: &mut Reply, _: Moment<'_>) {
+    if let Some(result) = reply.result_mut() {
+        result.shift_remove("resultType");
+    }
+}
+
 pub(in crate::faults) fn unknown_block(reply: &mut Reply, _: Moment<'_>) {
     add_block(reply, json!({"type": "hologram", "beam": "blue"}));
 }
