@@ -38,6 +38,21 @@ impl Pcg {
         high.wrapping_mul(low | 1)
     }
 
+    /// A number under `limit`, each as likely as the others.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the low half of the product is what is compared, and the high half is under the limit"
+    )]
+    pub(crate) fn next_below(&mut self, limit: usize) -> usize {
+        let limit = limit as u64;
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(limit);
+            if product as u64 >= limit.wrapping_neg() % limit.max(1) {
+                return (product >> 64) as usize;
+            }
+        }
+    }
+
     /// A number in 0 ≤ x < 1 with 53 bits.
     #[expect(
         clippy::cast_precision_loss,

@@ -18,15 +18,18 @@ pub enum Profile {
     Empty,
     /// `conformance` at page size 2.
     Paginated,
+    /// The twelve tools that gateways are tested with, and nothing else.
+    Gateway,
 }
 
 impl Profile {
     /// All profiles, in the order of the documentation.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Conformance,
         Self::Minimal,
         Self::Empty,
         Self::Paginated,
+        Self::Gateway,
     ];
 
     /// As it is written on the command line.
@@ -36,6 +39,7 @@ impl Profile {
             Self::Minimal => "minimal",
             Self::Empty => "empty",
             Self::Paginated => "paginated",
+            Self::Gateway => "gateway",
         }
     }
 
@@ -46,6 +50,7 @@ impl Profile {
             Self::Minimal => "one tool and nothing else",
             Self::Empty => "every capability declared, every list empty",
             Self::Paginated => "conformance at page size 2",
+            Self::Gateway => "tools that show what a gateway does to calls",
         }
     }
 
@@ -58,14 +63,14 @@ impl Profile {
     const fn page_size(self) -> Option<usize> {
         match self {
             Self::Paginated => Some(2),
-            Self::Conformance | Self::Minimal | Self::Empty => None,
+            Self::Conformance | Self::Minimal | Self::Empty | Self::Gateway => None,
         }
     }
 
     const fn has_everything(self) -> bool {
         match self {
             Self::Conformance | Self::Paginated => true,
-            Self::Minimal | Self::Empty => false,
+            Self::Minimal | Self::Empty | Self::Gateway => false,
         }
     }
 }
@@ -125,11 +130,13 @@ impl Offer {
         let keeps_resource = keeps("--resources", &selection.resources)?;
         let keeps_prompt = keeps("--prompts", &selection.prompts)?;
         let everything = profile.has_everything();
-        let tools = BenchTool::all().filter(|tool| {
+        let tools = BenchTool::all().chain(BenchTool::of_gateway());
+        let tools = tools.filter(|tool| {
             let profiled = match profile {
-                Profile::Conformance | Profile::Paginated => true,
+                Profile::Conformance | Profile::Paginated => !matches!(tool, BenchTool::Gateway(_)),
                 Profile::Minimal => *tool == BenchTool::SimpleText,
                 Profile::Empty => false,
+                Profile::Gateway => matches!(tool, BenchTool::Gateway(_)),
             };
             profiled && (files == FileTools::Offered || !tool.touches_files())
         });
@@ -139,7 +146,7 @@ impl Offer {
             templates: listed(everything, TEMPLATES.iter().copied(), &keeps_resource),
             prompts: listed(everything, prompts(), &keeps_prompt),
             page_size: page_size.or(profile.page_size()),
-            declares_all: profile != Profile::Minimal,
+            declares_all: !matches!(profile, Profile::Minimal | Profile::Gateway),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The server over an in-process duplex: a small client, and tests by topic.
 
+mod gateway;
 mod handshake;
 mod hostile;
 mod http;

@@ -6,7 +6,7 @@ use super::container::Container;
 use mcp::script::{pattern::Pattern, template::Template};
 
 /// The profiles of the embedded server, as `serve --profile` takes them.
-pub const PROFILES: [&str; 4] = ["conformance", "minimal", "empty", "paginated"];
+pub const PROFILES: [&str; 5] = ["conformance", "minimal", "empty", "paginated", "gateway"];
 
 /// The `server` block after merging the settings' default.
 #[derive(Debug, Clone)]

@@ -3,11 +3,13 @@
 mod counting;
 mod failing;
 mod files;
+mod gateway;
 mod plain;
 mod structured;
 pub(super) mod telling;
 mod waiting;
 
+use std::mem;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jsonschema::Validator;
@@ -16,6 +18,7 @@ use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
+use self::gateway::GatewayTool;
 use super::call::{Call, tool_error};
 use super::official::{Official, TABLE};
 
@@ -50,11 +53,13 @@ pub enum BenchTool {
     DeleteFile,
     /// One that the official suite asks for.
     Official(&'static Official),
+    /// One of the profile `gateway`, and of no other.
+    Gateway(GatewayTool),
 }
 
 impl PartialEq for BenchTool {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        mem::discriminant(self) == mem::discriminant(other) && self.name() == other.name()
     }
 }
 
@@ -107,6 +112,12 @@ impl BenchTool {
             .chain(TABLE.tools.iter().map(Self::Official))
     }
 
+    /// Those of the profile `gateway`.
+    pub(super) fn of_gateway() -> impl Iterator<Item = Self> {
+        let all = GatewayTool::ALL.into_iter();
+        all.map(|name| Self::Gateway(GatewayTool(name)))
+    }
+
     /// As a client calls it.
     pub fn name(self) -> &'static str {
         match self {
@@ -124,6 +135,7 @@ impl BenchTool {
             Self::WriteFile => "write_file",
             Self::DeleteFile => "delete_file",
             Self::Official(tool) => &tool.name,
+            Self::Gateway(tool) => tool.0,
         }
     }
 
@@ -170,6 +182,7 @@ impl BenchTool {
             Self::WriteFile => Ok(files::write(call)),
             Self::DeleteFile => Ok(files::delete(call)),
             Self::Official(tool) => tool.run(call).await,
+            Self::Gateway(tool) => tool.run(call).await,
         }
     }
 
@@ -194,17 +207,19 @@ impl BenchTool {
                 output: None,
                 hints: tool.hints(),
             },
+            Self::Gateway(tool) => tool.spec(),
         }
     }
 
     /// Arguments that do not fit the schema are a tool error, which a model can read.
     fn check(self, arguments: &JsonObject) -> Result<(), String> {
+        // What is only listed after a change is behind all that are always there.
         static COMPILED: LazyLock<Vec<OnceLock<Result<Validator, String>>>> = LazyLock::new(|| {
-            let one_more = 0..=BenchTool::all().count();
-            one_more.map(|_| OnceLock::new()).collect()
+            let all = BenchTool::all().chain(BenchTool::of_gateway());
+            (0..=all.count()).map(|_| OnceLock::new()).collect()
         });
-        // The dynamic one is behind all that are always there.
-        let place = Self::all().position(|tool| tool == self);
+        let mut all = Self::all().chain(Self::of_gateway());
+        let place = all.position(|tool| tool == self);
         let validator = COMPILED[place.unwrap_or(COMPILED.len() - 1)]
             .get_or_init(|| {
                 jsonschema::validator_for(&self.spec().input).map_err(|error| error.to_string())
