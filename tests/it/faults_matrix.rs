@@ -13,6 +13,9 @@ use crate::{
 /// The deadline where one is waited for.
 const SHORT_MS: u64 = 2_000;
 
+/// How late a deadline may be noticed on a machine that does other work.
+const SLACK_MS: u64 = 20_000;
+
 /// The deadline elsewhere: no machine is so busy that it is met.
 const LONG_MS: u64 = 120_000;
 
@@ -100,7 +103,29 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ("list-changed-storm", &["notification-flood"]),
     ("log-bad-level", &["log-level-unknown"]),
     ("log-below-level", &["log-below-level"]),
+    ("no-result-type", &["schema"]),
+    ("no-cache-hints", &["schema"]),
 ];
+
+/// Findings that are others where a message is an event or a body, which noise cannot be.
+const FINDINGS_OVER_HTTP: &[(&str, &[&str])] = &[
+    ("not-json", &["not-json"]),
+    (FLOOD, &["notification-flood"]),
+];
+
+/// As many notifications as it takes over HTTP: the flood of the catalogue is read once, over stdio.
+const FLOOD: &str = "progress-flood:20000";
+
+/// Deviations that the runner does not tell of: it goes on as if nothing were.
+const UNTOLD: &[&str] = &[
+    "body-on-202",
+    "redirect",
+    "session-changes",
+    "session-bad-ascii",
+];
+
+/// How the servers are reached: in the catalogue, and in a suite.
+const TRANSPORTS: [(&str, &str); 3] = [("stdio", "stdio"), ("HTTP", "http"), ("HTTP+SSE", "sse")];
 
 /// How the process of a fault ends.
 const ENDS: &[(&str, &str)] = &[
@@ -132,11 +157,35 @@ struct Case {
     class: String,
     phase: String,
     group: String,
+    transport: &'static str,
 }
 
 impl Case {
     fn id(&self) -> &str {
         self.fault.split(':').next().unwrap()
+    }
+
+    fn findings(&self) -> &'static [&'static str] {
+        let over_http = match self.transport {
+            "stdio" => &[],
+            _ => FINDINGS_OVER_HTTP,
+        };
+        let mut tables = over_http.iter().chain(FINDINGS);
+        let found = tables.find(|(fault, _)| *fault == self.fault);
+        found.map_or(&[], |(_, findings)| findings)
+    }
+
+    fn server(&self) -> String {
+        let fault = &self.fault;
+        let transport = match self.transport {
+            "stdio" => String::new(),
+            other => format!("transport: {other}, "),
+        };
+        let protocol = match self.group.as_str() {
+            "2026-07-28" => "protocol: stateless, ",
+            _ => "",
+        };
+        format!("{{builtin: conformance, {transport}{protocol}args: [--fault, '{fault}']}}")
     }
 
     fn times_out(&self) -> bool {
@@ -172,7 +221,7 @@ impl Case {
             ("no-trailing-newline", _) if self.fault == self.id() => {
                 "assert: {tool: test_simple_text, expect: {not_error: true, findings: [exited-early, no-final-newline]}}"
             }
-            (_, "lists") => "assert_tools: {expect: {not_error: true}}",
+            ("no-cache-hints", _) | (_, "lists") => "assert_tools: {expect: {not_error: true}}",
             _ => CALL,
         }
     }
@@ -209,22 +258,32 @@ fn cases() -> Vec<Case> {
         class: (*class).to_owned(),
         phase: (*phase).to_owned(),
         group: group(fault.split(':').next().unwrap()),
+        transport: "stdio",
     });
-    let on_stdio = |fault: &&Value| {
-        fault["transports"]
-            .as_array()
-            .unwrap()
-            .contains(&"stdio".into())
-    };
-    faults
-        .iter()
-        .filter(on_stdio)
-        .map(|fault| Case {
-            fault: text(fault, "id"),
-            class: text(fault, "class"),
+    let over = |(name, transport): (&'static str, &'static str)| {
+        let carried = move |fault: &&Value| {
+            let transports = fault["transports"].as_array().unwrap();
+            transports.contains(&name.into())
+        };
+        let class = match transport {
+            "stdio" => "class",
+            _ => "class_over_http",
+        };
+        let named = move |fault: &Value| match (text(fault, "id").as_str(), transport) {
+            ("progress-flood", "http" | "sse") => FLOOD.to_owned(),
+            (id, _) => id.to_owned(),
+        };
+        faults.iter().filter(carried).map(move |fault| Case {
+            fault: named(fault),
+            class: text(fault, class),
             phase: text(fault, "phase"),
             group: text(fault, "group"),
+            transport,
         })
+    };
+    TRANSPORTS
+        .into_iter()
+        .flat_map(over)
         .chain(variants)
         .filter(|case| !SECOND_LIST.contains(&case.id()))
         .collect()
@@ -233,11 +292,11 @@ fn cases() -> Vec<Case> {
 fn suite(cases: &[&Case]) -> String {
     let mut yaml = String::new();
     for case in cases {
-        let (fault, subject, timeout) = (&case.fault, case.subject(), case.deadline_ms());
+        let (fault, transport, server) = (&case.fault, case.transport, case.server());
+        let (subject, timeout) = (case.subject(), case.deadline_ms());
         write!(
             yaml,
-            "---\nname: '{fault}'\ntimeout: {timeout}ms\n\
-             server: {{builtin: conformance, args: [--fault, '{fault}']}}\n{subject}\n"
+            "---\nname: '{transport} {fault}'\ntimeout: {timeout}ms\nserver: {server}\n{subject}\n"
         )
         .unwrap();
     }
@@ -265,12 +324,10 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
     if kind == "error" && outcome["phase"] != case.phase {
         wrong.push(format!("in phase {}", outcome["phase"]));
     }
-    let wanted = FINDINGS
-        .iter()
-        .find(|(fault, _)| *fault == case.fault)
-        .map_or(&[][..], |(_, findings)| findings);
+    let wanted = case.findings();
+    let is_untold = UNTOLD.contains(&case.id());
     assert!(
-        !case.class.contains("finding") || !wanted.is_empty(),
+        case.class.contains("finding") != wanted.is_empty() || is_untold || !wanted.is_empty(),
         "{}: the finding is not in the table above",
         case.fault
     );
@@ -278,7 +335,7 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
         wrong.push(format!("findings {:?}", codes(outcome)));
     }
     let took = outcome["duration_ms"].as_u64().unwrap();
-    if !case.times_out() && took > LONG_MS / 2 || took > case.deadline_ms() + 5_000 {
+    if !case.times_out() && took > LONG_MS / 2 || took > case.deadline_ms() + SLACK_MS {
         wrong.push(format!("only after {took} ms"));
     }
     if case.times_out() && took < SHORT_MS {
@@ -295,7 +352,8 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
     if shows_frame && record["evidence"]["disruption"]["frame"].is_null() {
         wrong.push("shows no frame".to_owned());
     }
-    (!wrong.is_empty()).then(|| format!("{}: {}\n{outcome:#}", case.fault, wrong.join("; ")))
+    let (transport, fault) = (case.transport, &case.fault);
+    (!wrong.is_empty()).then(|| format!("{transport} {fault}: {}\n{outcome:#}", wrong.join("; ")))
 }
 
 /// No text of a server may steer whoever looks at a report.
@@ -332,7 +390,7 @@ const REPORTS: [&str; 7] = [
 ];
 
 fn run(project: &Project, more: &[&str]) -> Ended {
-    let mut arguments = vec!["run", "evals", "--jobs", "4"];
+    let mut arguments = vec!["run", "evals", "--jobs", "8"];
     arguments.extend(REPORTS);
     arguments.extend(more);
     let ended = Running::start(project, &arguments).end();
@@ -350,7 +408,7 @@ fn run_json(project: &Project) -> Value {
 }
 
 #[test]
-fn every_misbehaviour_is_reported_as_what_it_is() {
+fn matrix_of_faults_and_transports_each_is_reported_as_what_it_is() {
     let cases = cases();
     let all: Vec<&Case> = cases.iter().collect();
     let project = Project::with_suite(&suite(&all));
@@ -366,6 +424,19 @@ fn every_misbehaviour_is_reported_as_what_it_is() {
         .filter_map(|(at, case)| deviation(case, &outcomes[at], &stored["assertions"][at]))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let took = |times_out: bool| {
+        let of = all
+            .iter()
+            .zip(outcomes)
+            .filter(|(case, _)| case.times_out() == times_out);
+        of.map(|(_, outcome)| outcome["duration_ms"].as_u64().unwrap())
+            .max()
+            .unwrap()
+    };
+    let (rows, waited, longest) = (all.len(), took(true), took(false));
+    println!(
+        "{rows} rows; the longest took {longest} ms of {LONG_MS}, and of those that wait for {SHORT_MS} ms {waited} ms"
+    );
 }
 
 #[test]
@@ -468,7 +539,7 @@ fn nightly_with_strict_protocol_each_finding_is_red() {
     let cases = cases();
     let with_finding: Vec<&Case> = cases
         .iter()
-        .filter(|case| case.class == "pass+finding")
+        .filter(|case| case.class == "pass+finding" && !UNTOLD.contains(&case.id()))
         .collect();
     // An assertion that says which findings it allows is judged by that alone.
     let unsaid = suite(&with_finding)

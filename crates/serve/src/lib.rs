@@ -4,7 +4,7 @@
 //! uses; no other crate but the program uses it.
 //!
 //! - [`serve`](serve()) runs one server over any byte streams: stdio, or an in-process duplex.
-//! - [`http`](mod@http) runs one over streamable HTTP, for as many clients as come.
+//! - [`http`](mod@http) runs one over streamable HTTP or HTTP+SSE, for as many clients as come.
 //! - [`Profile`] and [`Selection`] say which tools, resources and prompts it offers.
 //! - [`faults`] describes how it misbehaves on request, [`layer::build`] makes that a [`Tap`] between the server and the
 //!   wire; [`catalogue`] lists all faults for the docs.
