@@ -239,7 +239,7 @@ fn says(outcome: &Value, text: &str) -> bool {
         .is_some_and(|detail| detail.contains(text))
 }
 
-/// A pinned release of FastMCP, installed apart: what it depends on is another matter than our other servers.
+/// A pinned release of `FastMCP`, installed apart: what it depends on is another matter than our other servers.
 fn fastmcp() -> PathBuf {
     let folder = root().join("target/fastmcp");
     let python = folder.join("bin/python");
@@ -261,7 +261,7 @@ fn fastmcp() -> PathBuf {
 /// The settings: each server of `tests/sdk-servers` over stdio and over HTTP, and the one that refuses handshakes.
 fn sdk_targets() -> String {
     let folder = root().join("tests/sdk-servers");
-    let mut targets = String::from("defaults: {timeout: 60s}\ntargets:\n");
+    let mut targets = vec!["defaults: {timeout: 60s}\ntargets:".to_owned()];
     let mut add = |name: &str, program: &Path, file: &str, more: &[&str]| {
         for (transport, first) in [("stdio", "stdio"), ("http", "{{port}}")] {
             let file = folder.join(file);
@@ -271,7 +271,7 @@ fn sdk_targets() -> String {
                 "stdio" => launch,
                 _ => serde_json::json!({"transport": "http", "launch": launch}),
             };
-            targets += &format!("  {name} {transport}: {server}\n");
+            targets.push(format!("  {name} {transport}: {server}"));
         }
     };
     let node = Path::new("node");
@@ -281,7 +281,7 @@ fn sdk_targets() -> String {
     let python = root().join("target/servers/python/bin/python");
     add("python", &python, "python.py", &[]);
     add("fastmcp", &fastmcp(), "fastmcp.py", &[]);
-    targets
+    targets.join("\n")
 }
 
 #[test]
