@@ -20,7 +20,7 @@ use super::{
 use host::{
     contained,
     container::image::ReadyImage,
-    host::{Ended, Pace, Server, Start},
+    host::{Ended, Pace, Peer, Server, Start},
     launch::spelled,
     place::Place,
     remote::free_port,
@@ -290,7 +290,13 @@ impl Attempted {
         };
         let session = Session::open(connection, &terms.client, Some(peer.end_watch()));
         let waited = self.waited.saturating_sub(waited);
-        self.observation.timings.start = begun.elapsed().saturating_sub(waited);
+        // A server that is there already is not started.
+        self.observation.timings.start = match &peer {
+            Peer::Process(_) | Peer::Container(_) | Peer::Launched(_) => {
+                begun.elapsed().saturating_sub(waited)
+            }
+            Peer::Remote => Duration::ZERO,
+        };
         place.took_place(&peer);
         Ok(Live {
             session,

@@ -3,7 +3,10 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -46,12 +49,18 @@ struct Server {
 impl Server {
     /// Answers a call of a tool with `call`, all else as it should be.
     fn new(call: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
-        Self::behind(|stream| stream, call)
+        Self::with_status(202, call)
+    }
+
+    /// The same, with this status for what asks for nothing.
+    fn with_status(told: u16, call: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
+        Self::behind(|stream| stream, told, call)
     }
 
     /// The same behind something else, such as TLS.
     fn behind<S: Read + Write>(
         carry: impl Fn(TcpStream) -> S + Send + Sync + Copy + 'static,
+        told: u16,
         call: impl Fn(&Request) -> String + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -61,7 +70,7 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (seen, call) = (Arc::clone(&seen), Arc::clone(&call));
-                thread::spawn(move || serve(carry(stream), &seen, &*call));
+                thread::spawn(move || serve(carry(stream), &seen, (told, &*call)));
             }
         });
         Self { url, requests }
@@ -80,11 +89,9 @@ impl Server {
     }
 }
 
-fn serve(
-    mut stream: impl Read + Write,
-    seen: &Mutex<Vec<Request>>,
-    call: &dyn Fn(&Request) -> String,
-) {
+type Call<'a> = &'a dyn Fn(&Request) -> String;
+
+fn serve(mut stream: impl Read + Write, seen: &Mutex<Vec<Request>>, (told, call): (u16, Call<'_>)) {
     let Some(request) = read(&mut stream) else {
         return;
     };
@@ -100,7 +107,7 @@ fn serve(
                 &answer_to(&request, &result),
             )
         }
-        "POST notifications/initialized" | "POST notifications/cancelled" => http(202, "", ""),
+        "POST notifications/initialized" | "POST notifications/cancelled" => http(told, "", ""),
         "POST tools/list" => {
             let result = json!({"tools": [{"name": "add", "inputSchema": {"type": "object"}}]});
             json_of(200, "", &answer_to(&request, &result))
@@ -290,7 +297,7 @@ fn what_is_no_answer_is_told_at_once_with_its_cause() {
         ),
         (
             Box::new(|_| http(404, "", "")),
-            "HTTP 404 Not Found: the server does not know the session any more",
+            "session expired: HTTP 404 Not Found from a server that began it",
         ),
         (
             Box::new(move |_| json_of(400, "", &refused)),
@@ -496,7 +503,7 @@ fn tls(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
 
 #[test]
 fn a_certificate_is_trusted_as_the_suite_says() {
-    let server = Server::behind(tls, |request| json_of(200, "", &sum(request)));
+    let server = Server::behind(tls, 202, |request| json_of(200, "", &sum(request)));
     let url = server.url.replace("http:", "https:");
     let run = |more: &str| {
         let project = Project::with_suite(&format!(
@@ -528,4 +535,106 @@ fn a_certificate_is_trusted_as_the_suite_says() {
     let (code, _, complaints) = run(", tls: {ca: authority.pem, insecure: true}");
     assert_eq!(code, 2, "{complaints}");
     assert!(complaints.contains("`tls` takes one of"), "{complaints}");
+}
+
+#[test]
+fn a_session_that_is_forgotten_before_it_was_used_is_begun_anew() {
+    let calls = AtomicUsize::new(0);
+    let server = Server::new(move |request| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => http(404, "", ""),
+        _ => json_of(200, "", &sum(request)),
+    });
+    let ran = server.suite("").run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("session-forgotten"), "{}", ran.stdout);
+    let requests = server.requests();
+    let calls = requests.iter().filter(|it| it.what() == "POST tools/call");
+    assert_eq!(calls.count(), 2, "{requests:#?}");
+}
+
+#[test]
+fn nothing_is_asked_before_the_server_can_speak_by_itself() {
+    let server = Server::new(|request| json_of(200, "", &sum(request)));
+    let ran = server.suite("").run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let requests = server.requests();
+    let first = |what: &str| requests.iter().position(|it| it.what() == what).unwrap();
+    let initialized = first("POST notifications/initialized");
+    assert!(initialized < first("GET"), "{requests:#?}");
+    assert!(first("GET") < first("POST tools/call"), "{requests:#?}");
+}
+
+#[test]
+fn an_expired_session_is_an_error_and_nothing_is_repeated() {
+    let calls = AtomicUsize::new(0);
+    let server = Server::new(move |request| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => json_of(200, "", &sum(request)),
+        _ => http(404, "", ""),
+    });
+    let project = Project::with_suite(&format!(
+        "name: expired\nserver: {{transport: http, url: '{}'}}\nsetup: [{{tool: add}}]\nassert: {{tool: add, expect: {{not_error: true}}}}\n",
+        server.url
+    ));
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("session expired: HTTP 404"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("stderr"), "{}", ran.stdout);
+    let requests = server.requests();
+    let calls = requests.iter().filter(|it| it.what() == "POST tools/call");
+    assert_eq!(calls.count(), 2, "{requests:#?}");
+}
+
+#[test]
+fn what_the_transport_forbids_is_a_finding() {
+    let case = |fault: &str, wanted: &[&str], code: i32| {
+        let project = Project::with_suite(&format!(
+            "name: a\nserver: {{builtin: conformance, transport: http, args: [--fault, '{fault}']}}\n\
+             assert: {{tool: test_simple_text, expect: {{not_error: true}}}}\n"
+        ));
+        let ran = project.run(&["run", "evals", "--json"]);
+        let outcome = &ran.json()[0];
+        let findings = outcome["findings"].as_array().unwrap().iter();
+        let findings: Vec<&str> = findings.filter_map(|it| it["code"].as_str()).collect();
+        assert_eq!(
+            (&findings[..], ran.code),
+            (wanted, code),
+            "{fault}: {outcome:#}"
+        );
+    };
+    case("session-changes", &["session-changed"], 0);
+    case(
+        "session-bad-ascii",
+        &["bad-session-id", "session-changed"],
+        0,
+    );
+    case("body-on-202", &["body-on-202"], 0);
+    case("redirect:307", &["redirected"], 0);
+    case("html-200", &["wrong-content-type"], 1);
+    case("wrong-content-type", &["wrong-content-type"], 1);
+}
+
+#[test]
+fn a_notification_is_taken_with_202() {
+    let server = Server::with_status(200, |request| json_of(200, "", &sum(request)));
+    let ran = server
+        .suite("")
+        .run(&["run", "--suite", "evals", "--strict-protocol"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let told = "HTTP 200 OK to a notification or a reply, which is taken with 202";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+}
+
+#[test]
+fn a_stream_without_its_answer_is_a_finding() {
+    let server = Server::new(|_| events(": nothing\n\n"));
+    let ran = server.suite("").run(&["run", "--suite", "evals"]);
+    assert!(
+        ran.stdout.contains("error stream-without-answer"),
+        "{}",
+        ran.stdout
+    );
 }

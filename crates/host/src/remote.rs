@@ -244,7 +244,10 @@ async fn read(mut stdout: Connection, said: Arc<Mutex<Vec<u8>>>) {
                 let over = said.len().saturating_sub(KEPT_BYTES);
                 said.drain(..over);
             }
-            Inbound::TooLong { .. } | Inbound::Unanswered { .. } | Inbound::Sent(_) => {}
+            Inbound::TooLong { .. }
+            | Inbound::Noted(..)
+            | Inbound::Unanswered { .. }
+            | Inbound::Sent(_) => {}
             Inbound::Closed => return,
         }
         // What was recorded of it is of no use.

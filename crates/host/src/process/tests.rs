@@ -73,6 +73,7 @@ async fn line(link: &mut Connection) -> String {
             Inbound::Message { bytes, .. } => return String::from_utf8(bytes).unwrap(),
             Inbound::Sent(Ok(())) => {}
             other @ (Inbound::TooLong { .. }
+            | Inbound::Noted(..)
             | Inbound::Unanswered { .. }
             | Inbound::Sent(Err(_))
             | Inbound::Closed) => {

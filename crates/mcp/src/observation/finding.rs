@@ -195,6 +195,25 @@ finding_codes! {
     CertificateUnchecked = "certificate-unchecked", Warning;
     /// An assertion that runs on several revisions gets other answers on some, apart from what only carries the protocol.
     RevisionsDiffer = "revisions-differ", Warning;
+    /// A response over HTTP names another session than the one that was begun.
+    SessionChanged = "session-changed", Error;
+    /// The id of a session over HTTP is empty, or holds a sign that is not visible ASCII (0x21 to 0x7E).
+    BadSessionId = "bad-session-id", Error;
+    /// The server did not know the session any more at the first request after the handshake; a new one was begun, once. At
+    /// a later request the session is expired, which is an error: nothing is repeated that may have had an effect.
+    SessionForgotten = "session-forgotten", Warning;
+    /// What answers a request over HTTP is neither `application/json` nor `text/event-stream`. With a status of success it
+    /// is no answer.
+    WrongContentType = "wrong-content-type", Error;
+    /// A notification or a reply that was taken over HTTP with another status than 202.
+    NotificationStatus = "notification-status", Error;
+    /// The 202 to a notification or a reply has a body.
+    BodyOn202 = "body-on-202", Error;
+    /// A message was answered with a redirect, which was followed within the server's origin. Other clients send it there
+    /// as a GET, or nowhere.
+    Redirected = "redirected", Warning;
+    /// A stream of events that ended before it brought the answer, and could not be resumed.
+    StreamWithoutAnswer = "stream-without-answer", Error;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;
 }

@@ -103,7 +103,10 @@ impl Session {
         let uri = call.params.get("uri").or_else(listened);
         let uri = uri.and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
-        let params = if self.may_ask_for_input(call.method) {
+        let http = self.exchange.connection().http_only();
+        let has_session = http.is_some_and(|http| http.has_session());
+        let may_be_first = self.first.is_none() && has_session;
+        let params = if may_be_first || self.may_ask_for_input(call.method) {
             call.params.clone()
         } else {
             Value::Null
@@ -114,6 +117,9 @@ impl Session {
             self.exchange.dialogue.log_levels.ask(level);
         }
         let ticket = self.exchange.ask(call.method, call.params).await;
+        if self.facts.is_some() {
+            self.first.get_or_insert_with(|| ticket.id.clone());
+        }
         Pending {
             method: call.method,
             ticket,
@@ -135,6 +141,10 @@ impl Session {
         loop {
             let settled = match self.exchange.answer(&pending.ticket.id, deadline).await {
                 Ok(settled) => settled,
+                Err(_) if self.may_renew(&pending) => {
+                    self.renew(&mut pending, deadline).await?;
+                    continue;
+                }
                 Err(halt) => return Err(self.disrupt(halt, &pending.what).await),
             };
             if pending.method == Method::SubscriptionsListen {

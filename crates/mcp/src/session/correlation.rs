@@ -215,6 +215,12 @@ impl Correlation {
         self.settled.remove(id)
     }
 
+    /// An open request is not waited for any more; what answers it is known.
+    pub(super) fn give_up(&mut self, id: &Id) {
+        self.open.retain(|open| open.id != *id);
+        self.past.insert(id.clone(), Past::GivenUp);
+    }
+
     /// Gives up every open request. Those to be cancelled are handed out in the order they were sent; the handshake
     /// cannot be (specification, "Cancellation").
     pub(super) fn cancel_all(&mut self) -> Vec<Open> {

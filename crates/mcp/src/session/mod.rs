@@ -23,6 +23,7 @@ mod perform;
 mod progress;
 mod raw;
 mod record;
+mod renewal;
 mod reply;
 mod rounds;
 mod second_opinion;
@@ -84,6 +85,8 @@ pub struct Session {
     /// What the assertion that is being performed saw so far.
     seen: Observation,
     lists: list::Lists,
+    /// The first request after the handshake.
+    first: Option<Id>,
     usable: bool,
     /// How many bytes had been sent when the present assertion began.
     sent_before: u64,
@@ -127,6 +130,7 @@ impl Session {
             streams: HashMap::new(),
             seen: Observation::default(),
             lists: list::Lists::default(),
+            first: None,
             usable: true,
             sent_before: 0,
         })

@@ -18,10 +18,13 @@ use self::{
     stdio::{Stdio, StdioParts},
     wire::WireLog,
 };
-use crate::protocol::{
-    frame::FrameMeta,
-    message::Id,
-    revision::{Lifecycle, Revision},
+use crate::{
+    observation::finding::FindingCode,
+    protocol::{
+        frame::FrameMeta,
+        message::Id,
+        revision::{Lifecycle, Revision},
+    },
 };
 
 /// A connection to a server. Dropping it closes both directions.
@@ -82,10 +85,14 @@ pub enum Inbound {
         /// Microseconds since the job began.
         at_us: u64,
     },
+    /// Something that the transport's specification forbids, which keeps no message from being read.
+    Noted(FindingCode, String),
     /// A request was sent, and its answer cannot come any more.
     Unanswered {
         /// Its id.
         id: Id,
+        /// Whether that is the end of the session.
+        lack: Lack,
         /// Why, in one line.
         reason: String,
         /// What came in place of the answer; may be nothing.
@@ -97,6 +104,15 @@ pub enum Inbound {
     Sent(Result<(), SendFailure>),
     /// Nothing more will come.
     Closed,
+}
+
+/// What is lacking of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// The answer.
+    Answer,
+    /// The session too, which the server does not know any more.
+    Session,
 }
 
 /// What was given to [`Connection::send`] and is not sent yet. The greater includes the lesser.
@@ -127,6 +143,14 @@ impl Connection {
         match self {
             Self::Stdio(_) => {}
             Self::Http(http) => http.agreed_on(revision),
+        }
+    }
+
+    /// What only HTTP has.
+    pub fn http_only(&mut self) -> Option<&mut Http> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(http) => Some(http),
         }
     }
 

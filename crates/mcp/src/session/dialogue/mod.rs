@@ -39,6 +39,7 @@ use crate::{
         method::Method,
         revision::{Lifecycle, Revision},
     },
+    transport::Lack,
 };
 
 const LSP_FRAMING: &str =
@@ -110,6 +111,8 @@ pub(super) struct Dialogue {
     pub(super) doubts: Vec<Doubt>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
+    /// What was lacking where an answer could not come any more.
+    pub(super) lack: Lack,
     /// What had come of a message when the time was over.
     pub(super) begun: Option<String>,
     /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
@@ -142,6 +145,7 @@ impl Dialogue {
             suspect: None,
             doubts: Vec::new(),
             broken: None,
+            lack: Lack::Answer,
             begun: None,
             cut_off: None,
             notified: 0,
@@ -252,13 +256,20 @@ impl Dialogue {
     }
 
     /// A request was sent whose answer cannot come any more. What came in its place may be nothing.
-    pub(super) fn unanswered_request(&mut self, id: &Id, reason: String, shown: &[u8], at_us: u64) {
+    pub(super) fn unanswered_request(
+        &mut self,
+        id: &Id,
+        (lack, reason): (Lack, String),
+        shown: &[u8],
+        at_us: u64,
+    ) {
         if !shown.is_empty() {
             self.voice = Voice::Heard;
             self.record.hear(shown, at_us);
         }
         let is_open = self.requests.open().iter().any(|open| open.id == *id);
         if is_open {
+            self.lack = lack;
             self.break_off(DisruptionKind::Transport, reason, shown);
         }
     }

@@ -379,12 +379,18 @@ impl Exchange {
                 head,
                 at_us,
             } => self.dialogue.hear_too_long(&head, length, at_us),
+            Inbound::Noted(code, message) => self.dialogue.record.note_bare(code, message),
             Inbound::Unanswered {
                 id,
+                lack,
                 reason,
                 shown,
                 at_us,
-            } => self.dialogue.unanswered_request(&id, reason, &shown, at_us),
+            } => {
+                let lacking = (lack, reason);
+                self.dialogue
+                    .unanswered_request(&id, lacking, &shown, at_us);
+            }
             Inbound::Sent(Ok(())) => {}
             Inbound::Sent(Err(failure)) => self.miss(&failure),
             Inbound::Closed => self.closed = true,

@@ -11,7 +11,6 @@ use super::{
     post::Post,
     stream::{self, Ended, Resume},
 };
-use text::innermost;
 
 /// Where messages are posted.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +37,7 @@ pub(super) async fn listen(
     let url = &endpoint.url;
     let response = match stream::open(&endpoint, &resume).await {
         Ok(response) => response,
-        Err(error) => {
-            let reason = innermost(&error);
-            return lose(format!("`{url}` could not be reached: {reason}"));
-        }
+        Err(reason) => return lose(format!("`{url}` could not be reached: {reason}")),
     };
     let status = response.status();
     if tell.send(Came::head(&response)).await.is_err() {
@@ -87,9 +83,12 @@ pub(super) async fn carry(mut post: Post, mut address: watch::Receiver<Address>)
         Ok(Address::Lost(reason)) => Err(reason),
         Ok(Address::Awaited) | Err(_) => return,
     };
+    if sent.is_ok() {
+        post.let_go();
+    }
     let Post { tell, kind, .. } = post;
     let reason = match sent {
-        Ok(response) => {
+        Ok((response, _)) => {
             let status = response.status();
             if tell.send(Came::head(&response)).await.is_err() || status.is_success() {
                 return;

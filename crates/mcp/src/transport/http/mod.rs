@@ -2,6 +2,7 @@
 //! by a body or by a stream of events. Once the session is open a stream for what the server says by itself is asked for;
 //! at the end the session is deleted. A task carries each exchange; all end with the connection.
 
+mod deviations;
 mod legacy;
 mod post;
 mod sse;
@@ -16,8 +17,8 @@ use std::{
 
 pub use reqwest::Client;
 use reqwest::{
-    Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    RequestBuilder, Response, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
     redirect,
 };
 use tokio::{
@@ -28,16 +29,19 @@ use tokio::{
 
 use self::legacy::Address;
 use super::{
-    Inbound, Outgoing, SendFailure,
+    Inbound, Lack, Outgoing, SendFailure,
     clock::JobClock,
     stdio::Gone,
     tls::{self, Trusted},
     wire::WireLog,
 };
-use crate::protocol::{
-    frame::{Direction, Frame, FrameMeta},
-    message::Id,
-    revision::{Lifecycle, Revision},
+use crate::{
+    observation::finding::FindingCode,
+    protocol::{
+        frame::{Direction, Frame, FrameMeta},
+        message::Id,
+        revision::{Lifecycle, Revision},
+    },
 };
 use text::{environment::Environment, innermost};
 
@@ -65,24 +69,13 @@ const MOST_WAITING: usize = 64;
 /// How often other tasks get their turn, so that what has come lies here.
 const TURNS: usize = 4;
 
-/// The client that all connections of a run share. It keeps no cookies, asks no proxy, and follows a redirect only within
-/// its origin, so that no credentials go elsewhere.
+/// The client that all connections of a run share. It keeps no cookies, asks no proxy, and follows no redirect.
 pub fn client(environment: &Environment, trusted: &Trusted) -> Result<Client, String> {
     let config = tls::config_trusting(environment, trusted).map_err(|error| error.to_string())?;
-    let within_origin = redirect::Policy::custom(|attempt| {
-        let from = attempt.previous().last().map(Url::origin);
-        if from != Some(attempt.url().origin()) {
-            attempt.stop()
-        } else if attempt.previous().len() > MOST_REDIRECTS {
-            attempt.error("it redirects without end")
-        } else {
-            attempt.follow()
-        }
-    });
     Client::builder()
         .tls_backend_preconfigured(config)
         .no_proxy()
-        .redirect(within_origin)
+        .redirect(redirect::Policy::none())
         .connect_timeout(CONNECTING)
         .build()
         .map_err(|error| innermost(&error))
@@ -129,6 +122,8 @@ pub struct Http {
     calls_off_by_closing: bool,
     /// Where messages are posted, over HTTP+SSE.
     address: Option<watch::Receiver<Address>>,
+    /// Who is told that; until the first message nothing is opened.
+    unopened: Option<watch::Sender<Address>>,
     /// The requests that are under way, to be called off.
     requests: HashMap<Id, AbortHandle>,
     stage: Stage,
@@ -150,7 +145,8 @@ enum Stage {
 struct Endpoint {
     client: Client,
     url: Url,
-    headers: HeaderMap,
+    /// What the suite gives to each request.
+    given: HeaderMap,
     agreed: Mutex<Agreed>,
 }
 
@@ -178,17 +174,18 @@ enum Came {
     },
     /// The status line and the headers of a response.
     Head(Vec<u8>, std::time::Instant),
+    /// What is wrong with a response.
+    Noted((FindingCode, String)),
     /// A request was posted, and its answer cannot come any more.
     Unanswered {
         id: Id,
+        lack: Lack,
         reason: String,
         shown: Vec<u8>,
         at: std::time::Instant,
     },
     /// A message could not be sent.
     Unsent(String),
-    /// `notifications/initialized` was taken.
-    Initialized,
     /// The stream that brings everything has ended.
     Ended,
 }
@@ -202,9 +199,32 @@ impl Endpoint {
         self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sends a request as it is, also where a redirect leads, as long as that is within the origin: no credentials go
+    /// elsewhere. Tells with the response where it was led to.
+    async fn execute(&self, asked: RequestBuilder) -> Result<(Response, Vec<String>), String> {
+        let mut request = asked.build().map_err(|error| innermost(&error))?;
+        let mut led = Vec::new();
+        loop {
+            let again = request.try_clone();
+            let response = self.client.execute(request).await;
+            let response = response.map_err(|error| innermost(&error))?;
+            let (Some(mut next), Some(url)) = (again, led_to(&response)) else {
+                return Ok((response, led));
+            };
+            if led.len() == MOST_REDIRECTS {
+                return Err("it redirects without end".to_owned());
+            }
+            led.push(format!("HTTP {} led to `{url}`", response.status()));
+            *next.url_mut() = url;
+            request = next;
+        }
+    }
+
     /// The headers of a request.
     fn headers(&self) -> HeaderMap {
-        let mut headers = self.headers.clone();
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, BOTH);
+        headers.extend(self.given.clone());
         let Agreed { session, revision } = self.agreed();
         if let Some(session) = session {
             headers.insert(SESSION, session);
@@ -221,41 +241,30 @@ impl Http {
     /// A connection that has not begun. Fails for a url or a header that HTTP cannot carry.
     pub(super) fn new(parts: HttpParts) -> Result<Self, String> {
         let url = Url::parse(&parts.url).map_err(|error| format!("`{}`: {error}", parts.url))?;
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, BOTH);
-        for (name, value) in &parts.headers {
-            let refused = || format!("the header `{name}` holds a sign that HTTP does not carry");
-            let key = HeaderName::try_from(name).map_err(|_| refused())?;
-            let mut value = HeaderValue::try_from(value).map_err(|_| refused())?;
-            value.set_sensitive(true);
-            headers.insert(key, value);
-        }
         let (tell, came) = mpsc::channel(MOST_WAITING);
         let endpoint = Arc::new(Endpoint {
             client: parts.client,
             url,
-            headers,
+            given: headers_of(&parts.headers)?,
             agreed: Mutex::default(),
         });
-        let mut tasks = JoinSet::new();
-        let address = match parts.style {
-            Style::Streamable => None,
+        let (unopened, address) = match parts.style {
+            Style::Streamable => (None, None),
             Style::EventStream => {
                 let (named, address) = watch::channel(Address::default());
-                let endpoint = Arc::clone(&endpoint);
-                tasks.spawn(legacy::listen(endpoint, tell.clone(), named));
-                Some(address)
+                (Some(named), Some(address))
             }
         };
         Ok(Self {
             endpoint,
-            tasks,
+            tasks: JoinSet::new(),
             tell,
             came,
             waiting: VecDeque::new(),
             gone: parts.gone,
             taken: None,
             address,
+            unopened,
             calls_off_by_closing: false,
             requests: HashMap::new(),
             stage: Stage::Open,
@@ -273,6 +282,16 @@ impl Http {
         }
     }
 
+    /// Whether the server keeps a session, which it may forget.
+    pub fn has_session(&self) -> bool {
+        self.endpoint.agreed().session.is_some()
+    }
+
+    /// Nothing is agreed on any more: the next message begins a session.
+    pub fn forget_session(&mut self) {
+        *self.endpoint.lock() = Agreed::default();
+    }
+
     /// Whether one stream brings everything, as over HTTP+SSE.
     pub(super) fn has_one_stream(&self) -> bool {
         self.address.is_some()
@@ -288,9 +307,6 @@ impl Http {
             return Err(SendFailure::Closed);
         }
         let bytes = outgoing.bytes;
-        self.log
-            .record(Frame::new(Direction::Sent, self.clock.at_us(), bytes));
-        self.sent_bytes += bytes.len() as u64;
         let message = serde_json::from_slice(bytes).unwrap_or_default();
         let kind = post::Kind::of(&message);
         // Without a handshake nothing but requests is posted, and closing its stream calls a request off (MCP 2026-07-28,
@@ -302,6 +318,13 @@ impl Http {
                 under_way.abort();
             }
             return Ok(());
+        }
+        self.log
+            .record(Frame::new(Direction::Sent, self.clock.at_us(), bytes));
+        self.sent_bytes += bytes.len() as u64;
+        if let Some(named) = self.unopened.take() {
+            let listening = legacy::listen(Arc::clone(&self.endpoint), self.tell.clone(), named);
+            self.tasks.spawn(listening);
         }
         // A request may need what was told before it, and waits until that was taken. What is told waits for no request: a
         // server may need it to answer.
@@ -318,6 +341,7 @@ impl Http {
             endpoint: Arc::clone(&self.endpoint),
             tell: self.tell.clone(),
             body: bytes.to_vec(),
+            headers: standard::headers(&message),
             message,
             kind,
             after,
@@ -412,9 +436,9 @@ impl Http {
                     .client
                     .delete(endpoint.url.clone())
                     .headers(endpoint.headers());
-                let deleted = tokio::time::timeout(DELETING, deleting.send()).await;
+                let deleted = tokio::time::timeout(DELETING, endpoint.execute(deleting)).await;
                 // Whether a server lets its sessions be deleted is its own affair.
-                if let Ok(Ok(response)) = deleted {
+                if let Ok(Ok((response, _))) = deleted {
                     let _ = tell.send(Came::head(&response)).await;
                 }
             });
@@ -450,13 +474,16 @@ impl Http {
                 self.log.record(frame.with_meta(FrameMeta::HttpHead));
                 return None;
             }
+            Came::Noted((code, message)) => Inbound::Noted(code, message),
             Came::Unanswered {
                 id,
+                lack,
                 reason,
                 shown,
                 at,
             } => Inbound::Unanswered {
                 id,
+                lack,
                 reason,
                 shown,
                 at_us: self.clock.us_of(at),
@@ -466,33 +493,54 @@ impl Http {
                 self.end(Stage::Closed);
                 return None;
             }
-            Came::Initialized => {
-                self.tasks.spawn(stream::listen(
-                    Arc::clone(&self.endpoint),
-                    self.tell.clone(),
-                ));
-                return None;
-            }
         })
     }
 }
 
 impl Came {
     /// The head of a response, as it is shown.
-    fn head(response: &reqwest::Response) -> Self {
-        let mut text = format!("{:?} {}", response.version(), response.status());
-        for (name, value) in response.headers() {
-            text += "\n";
-            text += name.as_str();
-            text += ": ";
-            text += &String::from_utf8_lossy(value.as_bytes());
-        }
-        Self::Head(text.into_bytes(), std::time::Instant::now())
+    fn head(response: &Response) -> Self {
+        Self::Head(shown_head(response), std::time::Instant::now())
     }
 }
 
+/// The status line and the headers of a response.
+fn shown_head(response: &Response) -> Vec<u8> {
+    let mut text = format!("{:?} {}", response.version(), response.status());
+    for (name, value) in response.headers() {
+        text += "\n";
+        text += name.as_str();
+        text += ": ";
+        text += &String::from_utf8_lossy(value.as_bytes());
+    }
+    text.into_bytes()
+}
+
+/// Headers as they are sent; fails for one that HTTP cannot carry.
+fn headers_of(named: &[(String, String)]) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in named {
+        let refused = || format!("the header `{name}` holds a sign that HTTP does not carry");
+        let key = HeaderName::try_from(name).map_err(|_| refused())?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| refused())?;
+        value.set_sensitive(true);
+        headers.insert(key, value);
+    }
+    Ok(headers)
+}
+
+/// Where a redirect leads that keeps the method, if that is within the origin.
+fn led_to(response: &Response) -> Option<Url> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
+        return None;
+    }
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    let url = response.url().join(location).ok()?;
+    (url.origin() == response.url().origin()).then_some(url)
+}
+
 /// Whether a response is what its type says.
-fn is_of_type(response: &reqwest::Response, wanted: &str) -> bool {
+fn is_of_type(response: &Response, wanted: &str) -> bool {
     let kind = response.headers().get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default();

@@ -11,12 +11,15 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    Came, Endpoint, SESSION, is_of_type, standard,
+    Came, Endpoint, Lack, SESSION, deviations, is_of_type,
     stream::{self, Ended, Resume},
 };
-use crate::protocol::{
-    frame::{FrameMeta, LONGEST_BYTES},
-    message::Id,
+use crate::{
+    observation::finding::FindingCode,
+    protocol::{
+        frame::{FrameMeta, LONGEST_BYTES},
+        message::Id,
+    },
 };
 use text::innermost;
 
@@ -66,6 +69,8 @@ pub(super) struct Post {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) tell: mpsc::Sender<Came>,
     pub(super) body: Vec<u8>,
+    /// What its headers repeat of it.
+    pub(super) headers: HeaderMap,
     /// The body as it reads; null where it is no JSON.
     pub(super) message: Value,
     pub(super) kind: Kind,
@@ -85,17 +90,24 @@ impl Post {
     }
 
     /// Posts the message; otherwise why it could not be sent.
-    pub(super) async fn send(&mut self, url: Url, more: HeaderMap) -> Result<Response, String> {
+    pub(super) async fn send(
+        &mut self,
+        url: Url,
+        more: HeaderMap,
+    ) -> Result<(Response, Vec<String>), String> {
         let mut headers = self.endpoint.headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(more);
         let posting = self.endpoint.client.post(url).headers(headers);
-        let posting = posting.body(mem::take(&mut self.body)).send();
-        let response = posting.await.map_err(|error| innermost(&error))?;
+        let posting = posting.body(mem::take(&mut self.body));
+        self.endpoint.execute(posting).await
+    }
+
+    /// Lets go what waits for this message to be taken.
+    pub(super) fn let_go(&self) {
         if let Some(taken) = &self.taken {
             taken.send_replace(true);
         }
-        Ok(response)
     }
 }
 
@@ -103,14 +115,26 @@ impl Post {
 pub(super) async fn carry(mut post: Post) {
     post.turn().await;
     let url = post.endpoint.url.clone();
-    let response = post.send(url, standard::headers(&post.message)).await;
+    let headers = mem::take(&mut post.headers);
+    let response = post.send(url, headers).await;
+    let opens = |(response, _): &(Response, _)| {
+        post.kind == Kind::Initialized && response.status().is_success()
+    };
+    // What follows waits until the server can say something by itself, too.
+    let taken = if response.as_ref().is_ok_and(opens) {
+        post.taken.take()
+    } else {
+        post.let_go();
+        None
+    };
     let Post {
         endpoint,
         tell,
         kind,
+        message,
         ..
     } = post;
-    let response = match response {
+    let (response, led) = match response {
         Ok(response) => response,
         Err(reason) => {
             let reason = match &kind {
@@ -123,24 +147,54 @@ pub(super) async fn carry(mut post: Post) {
             return;
         }
     };
-    if let Some(session) = response.headers().get(SESSION) {
-        endpoint
-            .lock()
-            .session
-            .get_or_insert_with(|| session.clone());
-    }
     if tell.send(Came::head(&response)).await.is_err() {
         return;
     }
+    let is_told = !matches!(kind, Kind::Request { .. }) && message.is_object();
+    let of_status = is_told.then(|| response.status());
+    let of_status = of_status.and_then(deviations::of_status);
+    let led = led.into_iter().map(|led| (FindingCode::Redirected, led));
+    let notes = of_session(&endpoint, &response).into_iter();
+    let notes = notes.chain(led).chain(of_status);
+    for note in notes {
+        let _ = tell.send(Came::Noted(note)).await;
+    }
     let came = match kind {
         Kind::Request { id } => answer(&endpoint, &tell, response, id).await,
-        Kind::Initialized if response.status().is_success() => Some(Came::Initialized),
-        Kind::Initialized => refused(response).await,
+        Kind::Initialized => begun(&endpoint, &tell, response, taken).await,
         Kind::Cancelled { .. } | Kind::Told => told(&tell, response).await,
     };
     if let Some(came) = came {
         let _ = tell.send(came).await;
     }
+}
+
+/// Listens to what the server says by itself, once it took that the session has begun.
+async fn begun(
+    endpoint: &Endpoint,
+    tell: &mpsc::Sender<Came>,
+    response: Response,
+    taken: Option<watch::Sender<bool>>,
+) -> Option<Came> {
+    let said = refused(response).await;
+    if taken.is_none() {
+        return said;
+    }
+    if let Some(note) = said {
+        let _ = tell.send(note).await;
+    }
+    stream::listen(endpoint, tell, taken).await;
+    None
+}
+
+/// Keeps the session that a response names, and says what is wrong with it.
+fn of_session(endpoint: &Endpoint, response: &Response) -> Vec<(FindingCode, String)> {
+    let known = endpoint.agreed().session;
+    let named = response.headers().get(SESSION);
+    if known.is_none() {
+        endpoint.lock().session = named.cloned();
+    }
+    deviations::of_session(known.as_ref(), named)
 }
 
 /// Hands on what answers a message that asks for nothing, or is none: only a server that is put to the test answers it.
@@ -152,15 +206,22 @@ async fn told(tell: &mpsc::Sender<Came>, response: Response) -> Option<Came> {
     if !is_of_type(&response, "application/json") {
         return refused(response).await;
     }
+    let is_taken = response.status() == StatusCode::ACCEPTED;
     let meta = FrameMeta::Http {
         status: response.status().as_u16(),
     };
     match body(response).await {
-        Ok(Body::Whole(bytes)) => (!bytes.is_empty()).then(|| Came::Message {
-            bytes,
-            meta,
-            at: std::time::Instant::now(),
-        }),
+        Ok(Body::Whole(bytes)) => {
+            let note = deviations::of_body(&bytes).filter(|_| is_taken);
+            if let Some(note) = note {
+                let _ = tell.send(Came::Noted(note)).await;
+            }
+            (!bytes.is_empty()).then(|| Came::Message {
+                bytes,
+                meta,
+                at: std::time::Instant::now(),
+            })
+        }
         Ok(Body::TooLong(came)) => Some(came),
         Err(reason) => Some(Came::Unsent(reason)),
     }
@@ -170,13 +231,21 @@ async fn told(tell: &mpsc::Sender<Came>, response: Response) -> Option<Came> {
 async fn refused(response: Response) -> Option<Came> {
     let status = response.status();
     if status.is_success() {
-        return None;
+        return with_body(response).await;
     }
     let shown = shown(response).await;
     let shown = String::from_utf8_lossy(&shown).into_owned();
     Some(Came::Unsent(
         format!("HTTP {status} {shown}").trim_end().to_owned(),
     ))
+}
+
+/// Looks whether a body comes with a message that was taken.
+async fn with_body(response: Response) -> Option<Came> {
+    if response.status() != StatusCode::ACCEPTED {
+        return None;
+    }
+    deviations::of_body(&shown(response).await).map(Came::Noted)
 }
 
 /// Hands on what answers a request; gives back what is said where no answer comes.
@@ -192,8 +261,13 @@ async fn answer(
     }
     if status == StatusCode::NOT_FOUND && endpoint.agreed().session.is_some() {
         let shown = shown(response).await;
-        let reason = format!("HTTP {status}: the server does not know the session any more");
-        return Some(unanswered(id, reason, shown));
+        return Some(Came::Unanswered {
+            id,
+            lack: Lack::Session,
+            reason: format!("session expired: HTTP {status} from a server that began it"),
+            shown,
+            at: std::time::Instant::now(),
+        });
     }
     let is_json = is_of_type(&response, "application/json");
     let kind = response.headers().get(CONTENT_TYPE).cloned();
@@ -205,8 +279,11 @@ async fn answer(
             return Some(unanswered(id, reason, Vec::new()));
         }
     };
-    let is_answer = is_answer(&body, &id);
-    if is_json && (is_answer || status.is_success() && !body.is_empty()) {
+    if !is_json && status.is_success() {
+        if let Some(note) = deviations::of_type(kind.as_ref(), &body) {
+            let _ = tell.send(Came::Noted(note)).await;
+        }
+    } else if is_answer(&body, &id) || is_json && status.is_success() && !body.is_empty() {
         return Some(Came::Message {
             bytes: body,
             meta: FrameMeta::Http {
@@ -250,15 +327,14 @@ async fn streamed(
         };
         // Without an id nothing can be resumed (MCP "Resumability and Redelivery").
         if resume.last.is_none() {
-            return Some(unanswered(id, ended, Vec::new()));
+            return cut_short(tell, id, ended, Vec::new()).await;
         }
         resume.wait().await;
         response = match stream::open(endpoint, &resume).await {
             Ok(response) => response,
-            Err(error) => {
-                let reason = innermost(&error);
+            Err(reason) => {
                 let reason = format!("{ended}, and it could not be resumed: {reason}");
-                return Some(unanswered(id, reason, Vec::new()));
+                return cut_short(tell, id, reason, Vec::new()).await;
             }
         };
         let status = response.status();
@@ -268,14 +344,27 @@ async fn streamed(
         if !status.is_success() || !is_of_type(&response, "text/event-stream") {
             let shown = shown(response).await;
             let reason = format!("{ended}, and was not resumed: HTTP {status}");
-            return Some(unanswered(id, reason, shown));
+            return cut_short(tell, id, reason, shown).await;
         }
     }
+}
+
+/// Notes a stream that ended for good without the answer, and says so.
+async fn cut_short(
+    tell: &mpsc::Sender<Came>,
+    id: Id,
+    reason: String,
+    shown: Vec<u8>,
+) -> Option<Came> {
+    let note = Came::Noted((FindingCode::StreamWithoutAnswer, reason.clone()));
+    let _ = tell.send(note).await;
+    Some(unanswered(id, reason, shown))
 }
 
 fn unanswered(id: Id, reason: String, shown: Vec<u8>) -> Came {
     Came::Unanswered {
         id,
+        lack: Lack::Answer,
         reason,
         shown,
         at: std::time::Instant::now(),

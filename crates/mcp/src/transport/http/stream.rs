@@ -1,12 +1,15 @@
 //! Streams of events: the answer to a post, the stream for what the server says by itself, and a stream that is resumed.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use reqwest::{
     Response, StatusCode,
     header::{HeaderName, HeaderValue},
 };
-use tokio::{sync::mpsc, time::sleep};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{sleep, timeout},
+};
 
 use super::{
     Came, Endpoint, is_of_type,
@@ -20,6 +23,10 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How long a stream is left alone before it is opened again, where the server does not say.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long the first request after the handshake waits for the stream for what the server says by itself: a server may
+/// need it to answer, and some begin no response before they have something to say.
+const OPENING: Duration = Duration::from_millis(250);
 
 /// The shortest and the longest time that a server may ask for.
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -112,7 +119,7 @@ pub(super) async fn carry(
 }
 
 /// Asks for a stream of events; after the last event that was seen, where there is one.
-pub(super) async fn open(endpoint: &Endpoint, resume: &Resume) -> reqwest::Result<Response> {
+pub(super) async fn open(endpoint: &Endpoint, resume: &Resume) -> Result<Response, String> {
     let mut headers = endpoint.headers();
     headers.insert(
         reqwest::header::ACCEPT,
@@ -122,14 +129,31 @@ pub(super) async fn open(endpoint: &Endpoint, resume: &Resume) -> reqwest::Resul
         headers.insert(LAST_EVENT, last.clone());
     }
     let asked = endpoint.client.get(endpoint.url.clone());
-    asked.headers(headers).send().await
+    let (response, _) = endpoint.execute(asked.headers(headers)).await?;
+    Ok(response)
 }
 
-/// Listens to what the server says by itself, as long as it offers a stream for that.
-pub(super) async fn listen(endpoint: Arc<Endpoint>, tell: mpsc::Sender<Came>) {
+/// Listens to what the server says by itself, as long as it offers a stream for that. What waits for the stream is let go
+/// when it is there, or late.
+pub(super) async fn listen(
+    endpoint: &Endpoint,
+    tell: &mpsc::Sender<Came>,
+    mut awaited: Option<watch::Sender<bool>>,
+) {
     let mut resume = Resume::default();
     loop {
-        let Ok(response) = open(&endpoint, &resume).await else {
+        let opened = {
+            let mut opening = pin!(open(endpoint, &resume));
+            let opened = timeout(OPENING, &mut opening).await;
+            if let Some(awaited) = awaited.take() {
+                awaited.send_replace(true);
+            }
+            match opened {
+                Ok(opened) => opened,
+                Err(_) => opening.await,
+            }
+        };
+        let Ok(response) = opened else {
             return;
         };
         if tell.send(Came::head(&response)).await.is_err() {
@@ -139,7 +163,7 @@ pub(super) async fn listen(endpoint: Arc<Endpoint>, tell: mpsc::Sender<Came>) {
         if response.status() != StatusCode::OK || !is_of_type(&response, "text/event-stream") {
             return;
         }
-        match carry(response, &tell, &mut resume, |_| false, |_, _| {}).await {
+        match carry(response, tell, &mut resume, |_| false, |_, _| {}).await {
             Ended::Broken(_) => resume.wait().await,
             Ended::Done | Ended::Unheard => return,
         }

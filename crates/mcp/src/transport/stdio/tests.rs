@@ -15,6 +15,7 @@ fn text(received: Inbound) -> String {
     match received {
         Inbound::Message { bytes, .. } => String::from_utf8(bytes).unwrap(),
         other @ (Inbound::TooLong { .. }
+        | Inbound::Noted(..)
         | Inbound::Unanswered { .. }
         | Inbound::Sent(_)
         | Inbound::Closed) => {
