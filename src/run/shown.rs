@@ -61,6 +61,9 @@ fn text_of(reply: &Reply) -> String {
     if !reply.text.is_empty() {
         return reply.text.clone();
     }
+    if let Some(head) = &reply.http {
+        return format!("HTTP {} without a body", head.status);
+    }
     let blocks = reply.content.iter().map(|block| {
         let kind = block.get("type").and_then(serde_json::Value::as_str);
         kind.unwrap_or("a block without a type")
@@ -91,6 +94,7 @@ fn request(subject: &Subject) -> String {
         Subject::Prompts(PromptsCall::Get { name, .. }) => of("prompts/get", name),
         Subject::Completion(_) => "completion/complete".to_owned(),
         Subject::Raw(_) => "the frames of `raw`".to_owned(),
+        Subject::Http(call) => call.what(),
         Subject::Logging { .. } => "logging/setLevel".to_owned(),
         Subject::Tool(_)
         | Subject::Sampling(_)

@@ -638,3 +638,69 @@ fn a_stream_without_its_answer_is_a_finding() {
         ran.stdout
     );
 }
+
+#[test]
+fn a_request_of_http_carries_what_is_written_and_no_more() {
+    let server = Server::new(|_| http(401, "WWW-Authenticate: Bearer realm=x\r\n", "who are you?"));
+    let project = Project::with_suite(&format!(
+        "name: bare\nserver: {{transport: http, url: '{}', headers: {{X-Team: blue}}, auth: {{bearer: t0k}}}}\n\
+         http:\n  request: {{method: PUT, path: '?a=b', headers: {{X-Own: mine}}, body: [1]}}\n  \
+         expect: {{status: 401, headers: {{www-authenticate: /^Bearer /}}, body: {{contains: who}}}}\n---\n\
+         name: with all\nserver: {{transport: http, url: '{}', headers: {{X-Team: blue}}, auth: {{bearer: t0k}}}}\n\
+         http:\n  request: {{method: PUT, credentials: true, body: plain}}\n  expect: {{status: 401}}\n",
+        server.url, server.url
+    ));
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let requests = server.requests();
+    let [bare, whole] = &requests[..] else {
+        panic!("{requests:#?}")
+    };
+    let names = |request: &Request| {
+        let names = request.headers.iter().map(|(name, _)| name.to_lowercase());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(names(bare), "accept content-length content-type host x-own");
+    assert_eq!(bare.header("content-type"), Some("application/json"));
+    assert_eq!(
+        names(whole),
+        "accept authorization content-length host x-team"
+    );
+    assert_eq!(whole.header("authorization"), Some("Bearer t0k"));
+}
+
+#[test]
+fn a_request_of_http_stays_with_its_server() {
+    let server = Server::new(|_| http(200, "", ""));
+    let project = Project::with_suite(&format!(
+        "name: elsewhere\nserver: {{transport: http, url: '{}'}}\nhttp: {{request: {{path: 'http://127.0.0.1:9/x'}}}}\n",
+        server.url
+    ));
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout
+            .contains("`http://127.0.0.1:9/x` leads to another server"),
+        "{}",
+        ran.stdout
+    );
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_stream_of_events_is_read_for_a_time() {
+    let project = Project::new().file("server.py", LEGACY);
+    let suite = format!(
+        "name: open\nserver:\n  transport: sse\n  url: 'http://127.0.0.1:{{{{port}}}}/sse'\n  \
+         launch: {{command: python3, args: ['{}', '{{{{port}}}}', /messages], timeout: 10s}}\n\
+         http:\n  request: {{within: 200ms}}\n  \
+         expect: {{headers: {{Content-Type: text/event-stream}}, body: {{contains: 'event: endpoint'}}}}\n",
+        project.path().join("server.py").display(),
+    );
+    let ran = project
+        .file("evals/a.yaml", suite)
+        .run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}

@@ -14,6 +14,7 @@ const FAMILIES: &[&str] = &[
     "client",
     "errors",
     "files",
+    "http",
     "json",
     "process",
     "subjects",
@@ -61,9 +62,15 @@ fn shown(ran: &Ran) -> String {
     });
     static PLACE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"/\S*/(calls|gone)\.jsonl").expect("a valid pattern"));
+    static PORT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"127\.0\.0\.1:\d{4,}").expect("a valid pattern"));
+    static PID: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#""pid":\d+"#).expect("a valid pattern"));
     let text = ran.shown().replace(env!("CARGO_PKG_VERSION"), "[VERSION]");
     let text = PHASES.replace_all(&text, "  phases    [TIMES]; reached $1");
-    PLACE.replace_all(&text, "[PROJECT]/$1.jsonl").into_owned()
+    let text = PLACE.replace_all(&text, "[PROJECT]/$1.jsonl");
+    let text = PORT.replace_all(&text, "127.0.0.1:[PORT]");
+    PID.replace_all(&text, "\"pid\":[PID]").into_owned()
 }
 
 /// One test for each family: the text, and that nothing in it is green.
@@ -89,6 +96,7 @@ families! {
     what_servers_tell_and_ask: "client";
     errors_of_tools_and_of_the_protocol: "errors";
     files_in_the_fixture: "files";
+    responses_of_http: "http";
     values_and_their_shapes: "json";
     processes_and_bounds: "process";
     every_subject: "subjects";
@@ -153,6 +161,12 @@ fn every_expectation_and_every_subject_has_a_red_example() {
             missing.push(format!("assert_logging: {key}"));
         }
     }
+    for key in schema_keys(&schema, "HttpExpect") {
+        // `body` is told by the keys inside it.
+        if key != "body" && !under("http", &key) {
+            missing.push(format!("http: {key}"));
+        }
+    }
     for key in schema_keys(&schema, "NotificationsExpect") {
         for subject in ["assert", "assert_notifications"] {
             if !under(subject, &key) {
@@ -170,7 +184,7 @@ fn every_expectation_and_every_subject_has_a_red_example() {
     }
     let every = schema_keys(&schema, "Assertion");
     let is_subject = |key: &&String| {
-        key.starts_with("assert") || ["trajectory", "steps", "raw"].contains(&key.as_str())
+        key.starts_with("assert") || ["trajectory", "steps", "raw", "http"].contains(&key.as_str())
     };
     missing.extend(
         every

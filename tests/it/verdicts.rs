@@ -504,16 +504,6 @@ fn a_server_that_never_asks_fails_unless_the_suite_says_how_often() {
 }
 
 #[test]
-fn a_subject_that_is_not_supported_yet_is_a_problem() {
-    let http = "http: {request: {method: POST}, expect: {status: 403}}";
-    let project = Project::with_suite(&format!("server: {{builtin: minimal}}\n{http}\n"));
-    let ran = project.run(&["run", "evals"]);
-    let shown = ran.shown();
-    let is_told = shown.contains("`http` is not supported yet");
-    assert_eq!((ran.code, is_told), (2, true), "{shown}");
-}
-
-#[test]
 fn an_expectation_of_the_settings_is_told_in_the_settings_file() {
     let settings = "# 1\n# 2\n# 3\ndefaults:\n  server: {command: sh, args: [server.sh]}\n  setup:\n    - tool: keep\n      expect: {contains: never said}\n";
     let ran = Project::with_suite("name: a\nassert: {tool: keep}\n")

@@ -4,7 +4,7 @@
 //! expectations it reads, and `mcp`, whose observations it looks at; before `report`. It knows nothing of sessions,
 //! servers and report formats.
 //!
-//! Expectations come in families (text, JSON, content, files, traffic, limits, process, trajectory, negation), and the
+//! Expectations come in families (text, JSON, content, files, traffic, limits, HTTP, process, trajectory, negation), and the
 //! file of a family answers all about its members: what the verdict is, what must be recorded or waited for
 //! ([`waiting`]), and whether an expectation can fail at all ([`vacuity`]). [`outcome`] holds what comes out: verdicts and
 //! mismatches as data, the [`Outcome`](outcome::Outcome) of an assertion, and the events of a run.
@@ -18,6 +18,7 @@ mod ask;
 mod content;
 mod files;
 mod go;
+mod http;
 mod json;
 mod limits;
 mod negation;
@@ -60,6 +61,7 @@ fn judged(wanted: &Expectation, seen: &Observation) -> Verdict {
         Expectation::Files(wanted) => files::check(wanted, seen),
         Expectation::Traffic(wanted) => traffic::check(wanted, seen),
         Expectation::Limits(wanted) => limits::check(wanted, seen),
+        Expectation::Http(wanted) => http::check(wanted, seen),
         Expectation::Process(wanted) => process::check(wanted, seen),
         Expectation::Trajectory(rule) => trajectory::check(rule, seen),
         Expectation::Not(inner) => negation::check(inner, seen),
@@ -76,6 +78,7 @@ fn asked(expectation: &Expectation) -> Ask {
         Expectation::Files(wanted) => files::ask(wanted),
         Expectation::Traffic(wanted) => traffic::ask(wanted),
         Expectation::Limits(wanted) => limits::ask(wanted),
+        Expectation::Http(wanted) => http::ask(wanted),
         Expectation::Process(wanted) => process::ask(wanted),
         Expectation::Trajectory(rule) => trajectory::ask(rule),
         Expectation::Not(inner) => negation::ask(inner),
@@ -92,6 +95,7 @@ fn traits(expectation: &Expectation) -> Traits<'_> {
         Expectation::Files(wanted) => files::traits(wanted),
         Expectation::Traffic(wanted) => traffic::traits(wanted),
         Expectation::Limits(wanted) => limits::traits(wanted),
+        Expectation::Http(wanted) => http::traits(wanted),
         Expectation::Process(wanted) => process::traits(wanted),
         Expectation::Trajectory(rule) => trajectory::traits(rule),
         Expectation::Not(inner) => negation::traits(inner),

@@ -277,7 +277,8 @@ fn unlike_data(ask: &Ask, wanted: &serde_json::Value, error: &RpcError) -> Optio
     })
 }
 
-fn found(rule: &TextRule, message: &str) -> bool {
+/// Whether a text is as wanted.
+pub(super) fn found(rule: &TextRule, message: &str) -> bool {
     match rule {
         TextRule::Literal(text) => message.contains(text.as_str()),
         TextRule::Pattern(pattern) => pattern.is_match(message),

@@ -68,6 +68,7 @@ fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
             | Expectation::Files(_)
             | Expectation::Traffic(_)
             | Expectation::Limits(_)
+            | Expectation::Http(_)
             | Expectation::Process(_)
             | Expectation::Trajectory(_)
             | Expectation::Not(_) => Verdict::Held,
@@ -87,6 +88,7 @@ fn unspoken(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<
         Expectation::Not(inner) => inner.iter().find_map(|(_, one)| unspoken(ask, one, seen)),
         Expectation::Traffic(_)
         | Expectation::Limits(_)
+        | Expectation::Http(_)
         | Expectation::Process(_)
         | Expectation::Trajectory(_) => None,
     }

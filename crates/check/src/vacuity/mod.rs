@@ -36,6 +36,7 @@ fn unproven(expectation: &Expectation, seen: &Observation) -> Option<String> {
         | Expectation::Files(_)
         | Expectation::Traffic(_)
         | Expectation::Limits(_)
+        | Expectation::Http(_)
         | Expectation::Process(_)
         | Expectation::Not(_) => None,
     }

@@ -88,6 +88,7 @@ fn late(expectation: &Expectation) -> Sway {
         | Expectation::Content(_)
         | Expectation::Files(_)
         | Expectation::Limits(_)
+        | Expectation::Http(_)
         | Expectation::Process(_)
         | Expectation::Trajectory(_) => Sway::NONE,
     }

@@ -76,6 +76,17 @@ pub struct Reply {
     pub unfetched: Option<Unfetched>,
     /// What was answered to the frames of `raw`; `None` for every other subject.
     pub frames: Option<Box<FrameAnswers>>,
+    /// What stood before the body that was answered to `http`; `None` for every other subject.
+    pub http: Option<Box<HttpHead>>,
+}
+
+/// The head of a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpHead {
+    /// Its status.
+    pub status: u16,
+    /// Its headers, the names in small letters, in their order.
+    pub headers: Vec<(String, String)>,
 }
 
 /// That a list is not known to its end.

@@ -53,6 +53,8 @@ pub enum Subject {
     },
     /// `raw`: frames sent as written.
     Raw(RawExchange),
+    /// `http`: one request of HTTP, on a connection of its own.
+    Http(Box<HttpCall>),
 }
 
 /// What an assertion needs of its server.
@@ -82,9 +84,11 @@ impl Subject {
             | Self::Sampling(_)
             | Self::Elicitation(_)
             | Self::Steps { .. } => Needs::Session,
-            Self::Initialize | Self::Logging { .. } | Self::Notifications { .. } | Self::Raw(_) => {
-                Needs::Fresh
-            }
+            Self::Initialize
+            | Self::Logging { .. }
+            | Self::Notifications { .. }
+            | Self::Raw(_)
+            | Self::Http(_) => Needs::Fresh,
             Self::Trajectory(_) => Needs::Nothing,
         }
     }
@@ -105,6 +109,7 @@ impl Subject {
             Self::Trajectory(_) => "trajectory",
             Self::Steps { .. } => "steps",
             Self::Raw(_) => "raw",
+            Self::Http(_) => "http",
         }
     }
 
@@ -122,7 +127,8 @@ impl Subject {
             | Self::Elicitation(_)
             | Self::Trajectory(_)
             | Self::Steps { .. }
-            | Self::Raw(_) => None,
+            | Self::Raw(_)
+            | Self::Http(_) => None,
         }
     }
 
@@ -141,7 +147,8 @@ impl Subject {
             | Self::Prompts(_)
             | Self::Completion(_)
             | Self::Trajectory(_)
-            | Self::Raw(_) => false,
+            | Self::Raw(_)
+            | Self::Http(_) => false,
         }
     }
 
@@ -160,7 +167,8 @@ impl Subject {
             | Self::Logging { .. }
             | Self::Notifications { .. }
             | Self::Trajectory(_)
-            | Self::Raw(_) => &[],
+            | Self::Raw(_)
+            | Self::Http(_) => &[],
         }
     }
 }
@@ -275,6 +283,42 @@ pub enum RawFrame {
     Json(ValueTemplate),
     /// Text sent as it is, malformed or not.
     Text(Template),
+}
+
+/// A request of HTTP that is no message of a session.
+#[derive(Debug, Clone)]
+pub struct HttpCall {
+    /// Its method.
+    pub method: String,
+    /// Where it goes, from the server's url on; empty for that itself.
+    pub path: Template,
+    /// Its headers, by their names.
+    pub headers: Vec<(String, Template)>,
+    /// Whether those of the server are sent too.
+    pub credentials: Credentials,
+    /// Its body; JSON is sent with its type.
+    pub body: Option<RawFrame>,
+    /// How long a stream of events is read.
+    pub within: Duration,
+}
+
+impl HttpCall {
+    /// The request, for people.
+    pub fn what(&self) -> String {
+        match self.path.text.as_str() {
+            "" => format!("`{}`", self.method),
+            path => format!("`{} {path}`", self.method),
+        }
+    }
+}
+
+/// Whether a request carries the headers that the suite gives to every message for the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credentials {
+    /// It does.
+    Sent,
+    /// It has its own headers alone.
+    Withheld,
 }
 
 /// One call before the subject, or one of a `steps` subject.

@@ -14,6 +14,7 @@ mod disrupt;
 mod exchange;
 mod handshake;
 mod hooks;
+mod http;
 mod inspect;
 mod late;
 mod line;

@@ -46,7 +46,7 @@ impl Session {
             self.handshake = Some(answer);
             self.facts.is_none()
         } else {
-            false
+            matches!(script.subject, Subject::Http(_)) && script.setup.is_empty()
         };
         if !bare {
             self.need_hands(deadline).await?;
@@ -151,6 +151,9 @@ impl Session {
             Subject::Raw(exchange) => {
                 let raw = (exchange, script.hooks.on_end);
                 return Box::pin(self.raw(raw, bindings, deadline)).await;
+            }
+            Subject::Http(call) => {
+                return Box::pin(self.http(call, bindings, deadline)).await;
             }
             Subject::Trajectory(_) => {
                 let message = format!("`{}` is nothing that a session does", script.subject.key());

@@ -265,7 +265,7 @@ impl Lowering<'_> {
     }
 
     /// A text, or a pattern between slashes.
-    fn text_rule(&mut self, text: Text) -> Option<TextRule> {
+    pub(super) fn text_rule(&mut self, text: Text) -> Option<TextRule> {
         let whole = self.as_pattern(&text.text, text.at);
         let inner = whole
             .strip_prefix('/')

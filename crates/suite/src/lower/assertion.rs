@@ -154,7 +154,7 @@ fn meant(root: &Node) -> Meant {
 }
 
 /// Keys by which a document is an assertion; the first two also where they are misspelt.
-const OF_ASSERTIONS_ONLY: [&str; 8] = [
+const OF_ASSERTIONS_ONLY: [&str; 7] = [
     "server",
     "setup",
     "client",
@@ -162,7 +162,6 @@ const OF_ASSERTIONS_ONLY: [&str; 8] = [
     "audit_log",
     "expect",
     "skip_unless_env",
-    "http",
 ];
 
 /// Whether a value is a subject under a key of another name, or a list with one: a map with `expect`, or with a tool
@@ -211,13 +210,7 @@ impl Lowering<'_> {
             return Found::Unusable;
         }
         let mut subjects = subjects_of(&root);
-        // Told as a key that is not supported yet.
-        let is_http = self.dialect() == Dialect::Native && root.get("http").is_some();
-        if subjects.is_empty()
-            && !is_http
-            && !self.has_broken_subject(&root)
-            && !self.is_passed_by(&root)
-        {
+        if subjects.is_empty() && !self.has_broken_subject(&root) && !self.is_passed_by(&root) {
             match (meant(&root), self.dialect()) {
                 (Meant::Nothing, _) => return Found::Nothing,
                 (Meant::Misspelt, Dialect::Native) => {}
@@ -437,6 +430,7 @@ impl Lowering<'_> {
                 self.steps_subject(raw.steps.take()?, parallel)
             }
             "raw" => self.raw_subject(raw.raw.take()?),
+            "http" => self.http_subject(raw.http.take()?),
             _ => None,
         }
     }

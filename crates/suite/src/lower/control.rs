@@ -73,6 +73,7 @@ impl Lowering<'_> {
             steps: _,
             parallel,
             raw: _,
+            http: _,
             timeout,
             skip: _,
             skip_unless_env: _,

@@ -16,6 +16,7 @@ mod env_file;
 mod expectation;
 mod files;
 mod filled;
+mod http;
 mod matcher;
 mod names;
 mod notices;

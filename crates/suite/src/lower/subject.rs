@@ -24,8 +24,9 @@ use mcp::script::{
     template::Template,
 };
 
-/// How long the frames that answer those of `raw` are waited for, unless the suite says so.
-const FRAMES: Duration = Duration::from_secs(1);
+/// How long the frames that answer those of `raw`, and the events that answer `http`, are waited for, unless the suite
+/// says so.
+pub(super) const FRAMES: Duration = Duration::from_secs(1);
 
 /// A subject with what must hold for it.
 pub(super) type Made = (Subject, Vec<Wanted>);
@@ -220,7 +221,7 @@ impl Lowering<'_> {
     }
 
     /// One frame.
-    fn raw_frame(&mut self, node: Node) -> RawFrame {
+    pub(super) fn raw_frame(&mut self, node: Node) -> RawFrame {
         let at = node.at;
         match node.kind {
             Kind::Text(text, _) => RawFrame::Text(self.template(Text { text, at })),

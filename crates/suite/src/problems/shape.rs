@@ -9,7 +9,7 @@ use text::{
 };
 
 /// Keys that are planned, with the owner of each.
-const NOT_YET: [(&str, &str); 2] = [("http", "an assertion"), ("snapshot", "`expect`")];
+const NOT_YET: [(&str, &str); 1] = [("snapshot", "`expect`")];
 
 /// A key that does not exist there.
 pub fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]) -> Diagnostic {

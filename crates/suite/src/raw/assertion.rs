@@ -7,8 +7,8 @@ use super::{
     shape::shape,
     step::RawStep,
     subject::{
-        RawCompletion, RawElicitation, RawInitialize, RawLogging, RawNotifications, RawPrompts,
-        RawRaw, RawResources, RawSampling, RawTool, RawTools,
+        RawCompletion, RawElicitation, RawHttp, RawInitialize, RawLogging, RawNotifications,
+        RawPrompts, RawRaw, RawResources, RawSampling, RawTool, RawTools,
     },
     union::FlagOr,
     value::{Count, Deferred, Placed, Text, Texts},
@@ -29,6 +29,7 @@ pub const SUBJECTS: &[&str] = &[
     "trajectory",
     "steps",
     "raw",
+    "http",
 ];
 
 shape! {
@@ -81,6 +82,8 @@ shape! {
         parallel = "parallel": bool;
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
         raw = "raw": Box<RawRaw>;
+        /// Sends one request of HTTP, and looks at the response.
+        http = "http": Box<RawHttp>;
         /// The time for the copy of the fixture, server start, handshake, setup and subject together, such as `15s` or
         /// `1m30s`. Wins over `--timeout`.
         timeout = "timeout": Text;

@@ -6,7 +6,10 @@ use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::{CountOr, NoneOrTexts, TextOr},
-    value::{Anything, Count, Integer, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
+    value::{
+        Anything, Count, Deferred, Integer, Members, OneOrMany, Placed, Table, Text, TextTable,
+        Texts,
+    },
 };
 use crate::yaml::{Kind, Node};
 
@@ -106,6 +109,18 @@ shape! {
         /// is looked for in JSON fails here when the text is no JSON or holds several JSON values, when nothing is at
         /// a path (but for `exists`), and when the array or the declared schema is not there.
         not = "not": Box<RawExpect>;
+    }
+}
+
+shape! {
+    /// What must hold for a response of HTTP.
+    RawHttpExpect, "`expect` of `http`" {
+        /// Its status is one of these: `401`, or `4xx` for any of 400 to 499.
+        status = "status": Texts;
+        /// Headers that are there, each with a text that its value contains, or a regular expression between slashes.
+        headers = "headers": TextTable;
+        /// What must hold for the body, which is the text under test.
+        body = "body": Deferred<RawExpect>;
     }
 }
 

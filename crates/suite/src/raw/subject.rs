@@ -3,11 +3,11 @@
 use super::{
     asked::RawAsked,
     client::RawElicitations,
-    expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect},
+    expect::{RawExpect, RawHttpExpect, RawLoggingExpect, RawNotificationsExpect},
     shape::shape,
     step::RawPromptCall,
     union::MapOrNothing,
-    value::{Anything, Deferred, Members, OneOrMany, Text},
+    value::{Anything, Deferred, Members, OneOrMany, Text, TextTable},
 };
 
 shape! {
@@ -217,5 +217,35 @@ shape! {
         within = "within": Text;
         /// What must hold for the frames received. Default: that every request is answered and nothing is an error.
         expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// Sends one request of HTTP to the server behind the url, on a connection without a handshake, and looks at the
+    /// response: how a server answers without a token, from a foreign origin, or at a path that is none. Steps of `setup`
+    /// are run in a session beside it.
+    RawHttp, "`http`" {
+        /// What is sent.
+        request = "request": Box<RawHttpRequest>;
+        /// What must hold for the response. Without `status`: that it is one of 200 to 299.
+        expect = "expect": RawHttpExpect;
+    }
+}
+
+shape! {
+    /// A request of HTTP. Nothing is sent but what is written, and what every request needs. A redirect is not followed.
+    RawHttpRequest, "`request`" {
+        /// The method. Default: `GET`, with a body `POST`.
+        method = "method": Text;
+        /// Where it goes, from the server's url on, as a link on a page is read: `/other`, `?a=b`. Default: the url.
+        path = "path": Text;
+        /// Its headers.
+        headers = "headers": TextTable;
+        /// `true`: the `headers` and the `auth` of `server` are sent too. Default: `false`.
+        credentials = "credentials": bool;
+        /// Its body: a map or a list is sent as JSON with the type of that, a text as it is.
+        body = "body": Anything;
+        /// How long a response that is a stream of events is read. Default: 1 s; ends early when it does.
+        within = "within": Text;
     }
 }

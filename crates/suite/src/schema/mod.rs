@@ -15,7 +15,7 @@ use crate::raw::{
 };
 
 /// Keys that a map must have wherever it stands, by the map's definition.
-const REQUIRED: [(&str, &[&str]); 17] = [
+const REQUIRED: [(&str, &[&str]); 18] = [
     ("Tool", &["tool"]),
     ("Sampling", &["tool"]),
     ("Elicitation", &["tool"]),
@@ -26,6 +26,7 @@ const REQUIRED: [(&str, &[&str]); 17] = [
     ("Context", &["arguments"]),
     ("PromptCall", &["name"]),
     ("Raw", &["send"]),
+    ("Http", &["request"]),
     ("Results", &["count"]),
     ("Rule", &["type"]),
     ("TraceCall", &["tool"]),

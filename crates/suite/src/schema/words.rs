@@ -61,6 +61,11 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
             let request = reference("ServerRequest");
             one_or_many(&json!({ "allOf": [request, present("method")] }))
         }
+        ("HttpExpect", "status") => {
+            let class = json!({ "type": "string", "pattern": "^[1-5](xx|[0-9][0-9])$" });
+            let code = json!({ "type": "integer", "minimum": 100, "maximum": 599 });
+            one_or_many(&json!({ "anyOf": [code, class] }))
+        }
         ("Assertion", "steps") => at_least_one(&reference("Step")),
         ("Assertion", "trajectory") => {
             let rule = json!({ "anyOf": [reference("Rule"), reference(TEMPLATE)] });

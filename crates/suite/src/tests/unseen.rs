@@ -210,11 +210,6 @@ fn what_is_not_supported_yet_is_told_at_load() {
         let wanted = format!("error[unknown-key]: {wanted} is not supported yet");
         assert!(shown.contains(&wanted), "{text}: {shown}");
     };
-    case(
-        "http: {request: {method: GET}, expect: {status: 405}}",
-        "`http`",
-    );
-    case("http: {request: {method: GET}}", "`http`");
     case("assert: {tool: x, expect: {snapshot: true}}", "`snapshot`");
     case(
         "assert: {tool: x, expect: {not: {snapshot: a}}}",

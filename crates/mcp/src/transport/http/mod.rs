@@ -4,6 +4,7 @@
 
 mod deviations;
 mod legacy;
+pub mod plain;
 mod post;
 mod sse;
 mod standard;

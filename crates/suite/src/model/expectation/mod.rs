@@ -4,6 +4,7 @@
 mod answer;
 mod content;
 mod files;
+mod http;
 mod json;
 mod limits;
 mod process;
@@ -18,6 +19,7 @@ pub use self::{
     answer::{AnswerWanted, ErrorWanted, TextRule},
     content::{ContentRule, ContentWanted},
     files::{FileTexts, FilesLook, FilesWanted, PathPattern},
+    http::HttpWanted,
     json::{JsonWanted, Precision, ResultCount, SchemaRule},
     limits::LimitWanted,
     process::{ExitWanted, ProcessWanted, StderrWanted},
@@ -117,6 +119,8 @@ pub enum Expectation {
     Limits(LimitWanted),
     /// The server as a process.
     Process(ProcessWanted),
+    /// Status and headers of a response.
+    Http(HttpWanted),
     /// One rule of `trajectory`.
     Trajectory(Box<TrajectoryRule>),
     /// `not`: each of these does not hold.
@@ -142,6 +146,7 @@ families!(
     Files(FilesWanted),
     Traffic(TrafficWanted),
     Limits(LimitWanted),
+    Http(HttpWanted),
     Process(ProcessWanted)
 );
 
@@ -210,6 +215,7 @@ impl Expectation {
             | Self::Json(_)
             | Self::Content(_)
             | Self::Limits(_)
+            | Self::Http(_)
             | Self::Trajectory(_) => false,
         }
     }
@@ -226,6 +232,7 @@ impl Expectation {
             | Self::Traffic(_)
             | Self::Limits(_)
             | Self::Process(_)
+            | Self::Http(_)
             | Self::Trajectory(_) => Vec::new(),
         }
     }
@@ -239,7 +246,11 @@ impl Expectation {
             Self::Traffic(wanted) => wanted.asks_nothing(),
             Self::Process(wanted) => wanted.asks_nothing(),
             Self::Not(inner) => inner.is_empty(),
-            Self::Answer(_) | Self::Content(_) | Self::Limits(_) | Self::Trajectory(_) => false,
+            Self::Answer(_)
+            | Self::Content(_)
+            | Self::Limits(_)
+            | Self::Http(_)
+            | Self::Trajectory(_) => false,
         }
     }
 }
