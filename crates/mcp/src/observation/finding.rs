@@ -214,6 +214,9 @@ finding_codes! {
     Redirected = "redirected", Warning;
     /// A stream of events that ended before it brought the answer, and could not be resumed.
     StreamWithoutAnswer = "stream-without-answer", Error;
+    /// A tool whose input schema marks arguments for headers in a way that no client can follow: clients over HTTP leave
+    /// out such a tool (2026-07-28, `x-mcp-header`).
+    BadHeaderParameter = "bad-header-parameter", Error;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;
 }

@@ -116,6 +116,9 @@ impl Session {
         let Some(items) = items else {
             return;
         };
+        if method == Method::ToolsList {
+            self.take_mirrored(items);
+        }
         let told = self.exchange.dialogue.forget_change(method);
         let change = self.lists.compare(method, items);
         let revision = self.exchange.dialogue.revision;

@@ -20,6 +20,7 @@ mod late;
 mod line;
 mod lint;
 mod list;
+mod mirror;
 mod perform;
 mod progress;
 mod raw;
@@ -88,6 +89,8 @@ pub struct Session {
     lists: list::Lists,
     /// The first request after the handshake.
     first: Option<Id>,
+    /// Whether it is known what headers repeat of arguments, or nothing is to be known.
+    knows_mirrored: bool,
     usable: bool,
     /// How many bytes had been sent when the present assertion began.
     sent_before: u64,
@@ -132,6 +135,7 @@ impl Session {
             seen: Observation::default(),
             lists: list::Lists::default(),
             first: None,
+            knows_mirrored: false,
             usable: true,
             sent_before: 0,
         })

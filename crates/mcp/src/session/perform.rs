@@ -171,6 +171,7 @@ impl Session {
         deadline: Instant,
     ) -> Observed<Answer> {
         let call = self.tool_call(call, bindings)?;
+        self.learn_mirrored(deadline).await;
         self.call(call, deadline).await
     }
 

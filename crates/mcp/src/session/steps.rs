@@ -86,7 +86,12 @@ impl Session {
         deadline: Instant,
     ) -> Observed<()> {
         let call = match self.step_call(&step.action, bindings)? {
-            Due::Answer(call) => call,
+            Due::Answer(call) => {
+                if call.method == Method::ToolsCall {
+                    self.learn_mirrored(deadline).await;
+                }
+                call
+            }
             Due::Time(time) => {
                 let spell = (Instant::now(), time);
                 return Box::pin(self.pause(spell, on_end, deadline)).await;
@@ -193,6 +198,7 @@ impl Session {
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
         let mut waits: Vec<(usize, Duration)> = Vec::new();
         let first = self.seen.steps.len();
+        self.learn_mirrored(deadline).await;
         let began = Instant::now();
         for (index, step) in steps.iter().enumerate() {
             let seen = StepSeen::new(part, index, label(&step.action));

@@ -29,6 +29,7 @@ use tokio::{
 };
 
 use self::legacy::Address;
+pub use self::standard::Mirrored;
 use super::{
     Inbound, Lack, Outgoing, SendFailure,
     clock::JobClock,
@@ -127,6 +128,8 @@ pub struct Http {
     unopened: Option<watch::Sender<Address>>,
     /// The requests that are under way, to be called off.
     requests: HashMap<Id, AbortHandle>,
+    /// What headers repeat of the arguments of tools.
+    pub mirrored: Mirrored,
     stage: Stage,
     sent_bytes: u64,
     pub(super) clock: JobClock,
@@ -268,6 +271,7 @@ impl Http {
             unopened,
             calls_off_by_closing: false,
             requests: HashMap::new(),
+            mirrored: Mirrored::new(),
             stage: Stage::Open,
             sent_bytes: 0,
             clock: parts.clock,
@@ -286,6 +290,11 @@ impl Http {
     /// Whether the server keeps a session, which it may forget.
     pub fn has_session(&self) -> bool {
         self.endpoint.agreed().session.is_some()
+    }
+
+    /// Whether headers repeat arguments of tools, as their schemas say.
+    pub fn mirrors(&self) -> bool {
+        self.calls_off_by_closing
     }
 
     /// Nothing is agreed on any more: the next message begins a session.
@@ -342,7 +351,7 @@ impl Http {
             endpoint: Arc::clone(&self.endpoint),
             tell: self.tell.clone(),
             body: bytes.to_vec(),
-            headers: standard::headers(&message),
+            headers: standard::headers(&message, &self.mirrored),
             message,
             kind,
             after,
