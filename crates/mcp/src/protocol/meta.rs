@@ -22,6 +22,9 @@ pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The id of the `subscriptions/listen` that a notification belongs to.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// The extension by which a call may be answered with a task.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
+
 /// What a client says of itself in a request.
 #[derive(Debug)]
 pub struct Envelope<'a> {

@@ -37,11 +37,17 @@ pub enum Method {
     LoggingSetLevel,
     /// A stream of notifications.
     SubscriptionsListen,
+    /// How far a task is.
+    TasksGet,
+    /// What a task needs.
+    TasksUpdate,
+    /// No more of a task.
+    TasksCancel,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Initialize,
         Self::Discover,
         Self::Ping,
@@ -57,6 +63,9 @@ impl Method {
         Self::CompletionComplete,
         Self::LoggingSetLevel,
         Self::SubscriptionsListen,
+        Self::TasksGet,
+        Self::TasksUpdate,
+        Self::TasksCancel,
     ];
 
     /// What there is to know of it.
@@ -81,6 +90,9 @@ impl Method {
             Self::CompletionComplete => row("completion/complete").of("completions"),
             Self::LoggingSetLevel => row("logging/setLevel").of("logging"),
             Self::SubscriptionsListen => row("subscriptions/listen").of("resources"),
+            Self::TasksGet => row("tasks/get"),
+            Self::TasksUpdate => row("tasks/update"),
+            Self::TasksCancel => row("tasks/cancel"),
         }
     }
 
@@ -155,7 +167,10 @@ impl Method {
             | Self::ResourcesSubscribe
             | Self::ResourcesUnsubscribe
             | Self::LoggingSetLevel
-            | Self::SubscriptionsListen => &[],
+            | Self::SubscriptionsListen
+            | Self::TasksGet
+            | Self::TasksUpdate
+            | Self::TasksCancel => &[],
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a result is where it says so itself: complete, or a request for input ("Multi Round-Trip Requests", since
 //! 2026-07-28).
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     method::{Method, kind_of},
@@ -21,6 +21,8 @@ pub enum ResultKind {
     Complete,
     /// What the server needs before it can answer.
     InputRequired(InputRequired),
+    /// A task that will have the answer (extension `io.modelcontextprotocol/tasks`).
+    Task,
     /// Nothing that can be used, for this reason.
     Unusable(String),
 }
@@ -60,6 +62,7 @@ impl ResultKind {
                 Ok(asked) => Self::InputRequired(asked),
                 Err(reason) => Self::Unusable(reason),
             },
+            Some("task") if method == Method::ToolsCall => Self::Task,
             Some(other) => Self::Unusable(format!(
                 "`resultType` is `{}`, which {revision} does not have",
                 text::head(other, 60)
@@ -88,8 +91,11 @@ impl InputRequired {
     }
 }
 
-fn inputs(requests: &Map<String, Value>) -> Result<Vec<(String, Input)>, String> {
-    let read = requests.iter().map(|(key, request)| {
+/// What a server asks for, by its keys.
+pub fn inputs<'a>(
+    requests: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> Result<Vec<(String, Input)>, String> {
+    let read = requests.into_iter().map(|(key, request)| {
         let method = request.get("method").and_then(Value::as_str);
         match method {
             Some(method) if INPUTS.contains(&method) => {
@@ -123,6 +129,7 @@ mod tests {
             let seen = match kind(method, revision, &result) {
                 ResultKind::Complete => None,
                 ResultKind::InputRequired(_) => Some("input".to_owned()),
+                ResultKind::Task => Some("task".to_owned()),
                 ResultKind::Unusable(reason) => Some(reason),
             };
             assert_eq!(seen.as_deref(), wanted, "{result}");
@@ -134,8 +141,9 @@ mod tests {
         case(call, new, json!(null), None);
         let task = json!({"resultType": "task"});
         case(call, old, task.clone(), None);
+        case(call, new, task.clone(), Some("task"));
         let unknown = "`resultType` is `task`, which 2026-07-28 does not have";
-        case(call, new, task, Some(unknown));
+        case(Method::PromptsGet, new, task, Some(unknown));
         let odd = Some("`resultType` is null, no text");
         case(call, new, json!({"resultType": null}), odd);
         let asks = json!({"resultType": "input_required", "requestState": "s"});

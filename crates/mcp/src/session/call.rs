@@ -9,7 +9,7 @@ use super::{
     exchange::Ticket,
     inspect::{self, Inspected},
     reply::reply,
-    rounds::Rounds,
+    rounds::{Not, Rounds},
 };
 use crate::{
     observation::{
@@ -150,10 +150,16 @@ impl Session {
             if pending.method == Method::SubscriptionsListen {
                 self.opened(&mut pending, &settled)?;
             }
-            let Some(asked) = self.input_asked(&pending, &settled)? else {
-                return self.judge(pending, settled);
-            };
-            Box::pin(self.next_round(&mut pending, &settled, asked)).await?;
+            match self.not_yet(&pending, &settled)? {
+                None => return self.judge(pending, settled),
+                Some(Not::Input(asked)) => {
+                    Box::pin(self.next_round(&mut pending, &settled, asked)).await?;
+                }
+                Some(Not::Task) => {
+                    let settled = Box::pin(self.follow(&pending, settled, deadline)).await?;
+                    return self.judge(pending, settled);
+                }
+            }
         }
     }
 

@@ -7,7 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::record::brief_name;
 use crate::{
-    protocol::{method::needs_client_capability, revision::Revision, shape},
+    protocol::{
+        meta::TASKS,
+        method::needs_client_capability,
+        revision::{Lifecycle, Revision},
+        shape,
+    },
     script::{
         client::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
@@ -113,9 +118,20 @@ impl Client {
             declared.insert("elicitation".into(), modes);
         }
         if let Some(tasks) = &self.behaviour.tasks {
-            declared.insert("tasks".into(), tasks.clone());
+            // Without a handshake they are an extension.
+            match offered.lifecycle() {
+                Lifecycle::Handshake => declared.insert("tasks".into(), tasks.clone()),
+                Lifecycle::Stateless => {
+                    declared.insert("extensions".into(), json!({ TASKS: tasks }))
+                }
+            };
         }
         Value::Object(declared)
+    }
+
+    /// Whether a call may be answered with a task.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.behaviour.tasks.is_some()
     }
 
     /// Whether requests of this method are answered, with a result or as the suite says.

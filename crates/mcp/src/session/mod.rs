@@ -31,6 +31,7 @@ mod rounds;
 mod second_opinion;
 mod steps;
 mod subscription;
+mod tasks;
 #[cfg(test)]
 mod tests;
 pub mod trajectory;

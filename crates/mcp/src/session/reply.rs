@@ -28,7 +28,10 @@ pub(super) fn reply(method: Method, result: Value) -> Reply {
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
         | Method::LoggingSetLevel
-        | Method::SubscriptionsListen => (result.to_string(), Rendering::Json),
+        | Method::SubscriptionsListen
+        | Method::TasksGet
+        | Method::TasksUpdate
+        | Method::TasksCancel => (result.to_string(), Rendering::Json),
     };
     Reply {
         raw: result,

@@ -34,25 +34,38 @@ pub(super) struct Rounds {
     pub(super) bytes: usize,
 }
 
+/// What came in place of the last answer.
+pub(super) enum Not {
+    /// What the server needs first.
+    Input(InputRequired),
+    /// A task that will have it.
+    Task,
+}
+
 impl Session {
     /// Whether a server may ask for input before it answers this method.
     pub(super) fn may_ask_for_input(&self, method: Method) -> bool {
         self.exchange.dialogue.revision.has_result_types() && method.may_ask_for_input()
     }
 
-    /// What an answer asks for; `None` where it is the last one.
-    pub(super) fn input_asked(
+    /// What an answer is instead of the last one; `None` where it is that.
+    pub(super) fn not_yet(
         &mut self,
         pending: &Pending,
         settled: &Settled,
-    ) -> Observed<Option<InputRequired>> {
+    ) -> Observed<Option<Not>> {
         let revision = self.exchange.dialogue.revision;
         let (Some(result), None) = (&settled.response.result, &settled.response.error) else {
             return Ok(None);
         };
         match ResultKind::of(pending.method, revision, result) {
             ResultKind::Complete => Ok(None),
-            ResultKind::InputRequired(asked) => Ok(Some(asked)),
+            ResultKind::InputRequired(asked) => Ok(Some(Not::Input(asked))),
+            ResultKind::Task if self.exchange.dialogue.client.has_tasks() => Ok(Some(Not::Task)),
+            ResultKind::Task => {
+                let reason = "it is a task, and the client does not declare `tasks`";
+                Err(self.unusable(&pending.what, reason, &settled.frame).into())
+            }
             ResultKind::Unusable(reason) => {
                 Err(self.unusable(&pending.what, &reason, &settled.frame).into())
             }
@@ -81,11 +94,7 @@ impl Session {
         }
         let mut params = pending.params.clone();
         if let Some(requests) = asked.requests {
-            let mut responses = Map::new();
-            for (key, input) in requests {
-                responses.insert(key, self.give(input, settled, &pending.what)?);
-            }
-            params["inputResponses"] = Value::Object(responses);
+            params["inputResponses"] = self.give_all(requests, settled, &pending.what)?;
         }
         if let Some(state) = asked.state {
             params["requestState"] = state;
@@ -98,6 +107,20 @@ impl Session {
             bytes: pending.before.bytes + settled.bytes,
         };
         Ok(())
+    }
+
+    /// What the client has for all that a server asks for, by the server's keys.
+    pub(super) fn give_all(
+        &mut self,
+        requests: Vec<(String, Input)>,
+        settled: &Settled,
+        what: &str,
+    ) -> Observed<Value> {
+        let mut responses = Map::new();
+        for (key, input) in requests {
+            responses.insert(key, self.give(input, settled, what)?);
+        }
+        Ok(Value::Object(responses))
     }
 
     /// What the client has for a server that asks for this. A refusal is nothing that can be sent: no response is an error.

@@ -15,7 +15,10 @@ pub(super) fn refusal(method: Method, result: &Value) -> Option<String> {
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
         | Method::LoggingSetLevel
-        | Method::SubscriptionsListen => None,
+        | Method::SubscriptionsListen
+        | Method::TasksGet
+        | Method::TasksUpdate
+        | Method::TasksCancel => None,
         Method::ToolsList => read::<model::ListToolsResult>(result),
         Method::ToolsCall => read::<model::CallToolResult>(result),
         Method::ResourcesList => read::<model::ListResourcesResult>(result),

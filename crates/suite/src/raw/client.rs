@@ -37,7 +37,9 @@ shape! {
         /// that none fits is refused with the error -32603. From 2025-11-25 on forms and URLs are declared; a URL gets
         /// the action alone. Before that a URL is refused.
         elicitation = "elicitation": RawElicitations;
-        /// The `tasks` capability as it is declared.
+        /// The `tasks` capability as it is declared. Without a handshake (2026-07-28) it is the extension
+        /// `io.modelcontextprotocol/tasks`: a call that is answered with a task is followed until the task has the answer,
+        /// and given what it needs; when the time is over, the task is cancelled.
         tasks = "tasks": FlagOr<Members>;
     }
 }

@@ -184,7 +184,10 @@ pub fn result(method: Method) -> &'static Record {
         Method::Ping
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
-        | Method::LoggingSetLevel => &lifecycle::RESULT,
+        | Method::LoggingSetLevel
+        | Method::TasksGet
+        | Method::TasksUpdate
+        | Method::TasksCancel => &lifecycle::RESULT,
         Method::ToolsList => &lists::LIST_TOOLS_RESULT,
         Method::ToolsCall => &content::CALL_TOOL_RESULT,
         Method::ResourcesList => &lists::LIST_RESOURCES_RESULT,

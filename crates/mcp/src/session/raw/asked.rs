@@ -137,6 +137,7 @@ fn has_what_it_needs(method: Method, params: &Value) -> bool {
                 && is_absent_or(params, "context", Value::is_object)
         }
         Method::LoggingSetLevel => level(params).is_some(),
+        Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => text(params, "taskId"),
     }
 }
 

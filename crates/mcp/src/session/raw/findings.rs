@@ -57,6 +57,7 @@ impl Session {
         let unusable = match ResultKind::of(method, revision, result) {
             ResultKind::Complete => method.unusable(result),
             ResultKind::Unusable(reason) => Some(reason),
+            ResultKind::Task => return,
             ResultKind::InputRequired(_) => {
                 let record = &mut self.exchange.dialogue.record;
                 let frame = settled.frame.as_bytes();

@@ -578,3 +578,140 @@ async fn the_end_of_a_stream_is_no_answer_that_nobody_asked_for() {
     let seen = stage.perform(&watch(false)).await;
     assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
 }
+
+/// A client that follows tasks, and answers elicitations.
+fn following() -> ClientBehaviour {
+    ClientBehaviour {
+        tasks: Some(json!({})),
+        elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+            action: ElicitationAction::Accept,
+            content: None,
+        }])),
+        ..stateless()
+    }
+}
+
+/// What a server says of its task.
+fn task(result_type: &str, status: &str, more: &Value) -> Act {
+    let mut told = json!({
+        "resultType": result_type, "taskId": "t-1", "status": status, "pollIntervalMs": 20, "ttlMs": null,
+        "createdAt": "2026-11-27T00:00:00Z", "lastUpdatedAt": "2026-11-27T00:00:00Z",
+    });
+    for (name, value) in more.as_object().unwrap() {
+        told[name] = value.clone();
+    }
+    result(&told)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_followed_to_its_answer_and_given_what_it_needs() {
+    let needs = json!({"inputRequests": {"sure": {"method": "elicitation/create", "params": {
+        "message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}}}});
+    let has = json!({"result": {"content": [{"type": "text", "text": "deleted"}]}});
+    let plot = plot(move |method, count, _| match (method, count) {
+        ("tools/call", _) => vec![task("task", "working", &json!({}))],
+        ("tasks/update", _) => vec![result(&json!({"resultType": "complete"}))],
+        ("tasks/get", 0) => vec![task("complete", "working", &json!({}))],
+        ("tasks/get", 1 | 2) => vec![task("complete", "input_required", &needs)],
+        _ => vec![task("complete", "completed", &has)],
+    });
+    let mut stage = Stage::with(plot, &following());
+    let seen = stage.perform(&echo()).await;
+    assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
+    assert_eq!(seen.answer.unwrap().reply().unwrap().text, "deleted");
+    assert_eq!(
+        seen.server_requests.len(),
+        1,
+        "what is given is not given again"
+    );
+    let (_, received) = stage.close().await;
+    let methods: Vec<&str> = received
+        .iter()
+        .filter_map(|it| it["method"].as_str())
+        .collect();
+    let get = "tasks/get";
+    let wanted = [
+        "server/discover",
+        "tools/call",
+        get,
+        get,
+        "tasks/update",
+        get,
+        get,
+    ];
+    assert_eq!(methods, wanted);
+    let declared = &received[1]["params"]["_meta"][CAPABILITIES];
+    assert_eq!(
+        declared["extensions"],
+        json!({"io.modelcontextprotocol/tasks": {}})
+    );
+    assert_eq!(declared.get("tasks"), None);
+    let update = &received[4]["params"];
+    assert_eq!(update["taskId"], "t-1");
+    assert_eq!(
+        update["inputResponses"],
+        json!({"sure": {"action": "accept"}})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_may_fail_be_cancelled_or_be_refused() {
+    let case = async |client: ClientBehaviour, end: Act, wanted: &str| {
+        let plot = plot(move |method, _, _| match method {
+            "tools/call" => vec![task("task", "working", &json!({}))],
+            _ => vec![end.clone()],
+        });
+        let seen = Stage::with(plot, &client).perform(&echo()).await;
+        assert_eq!(class(&seen), wanted);
+    };
+    let error = json!({"error": {"code": -32000, "message": "broken"}});
+    let tool_error =
+        json!({"result": {"content": [{"type": "text", "text": "no"}], "isError": true}});
+    case(
+        following(),
+        task("complete", "failed", &error),
+        "protocol error -32000: broken",
+    )
+    .await;
+    case(
+        following(),
+        task("complete", "completed", &tool_error),
+        "tool error",
+    )
+    .await;
+    case(
+        following(),
+        task("complete", "cancelled", &json!({})),
+        "protocol-error (subject)",
+    )
+    .await;
+    case(
+        following(),
+        task("complete", "lost", &json!({})),
+        "violation (subject)",
+    )
+    .await;
+    case(
+        following(),
+        refuse(r#"{"code":-32602,"message":"which?"}"#),
+        "protocol-error (subject)",
+    )
+    .await;
+    case(stateless(), said(""), "violation (subject)").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_takes_too_long_is_cancelled() {
+    let plot = plot(|method, _, _| match method {
+        "tools/call" => vec![task("task", "working", &json!({}))],
+        "tasks/get" => vec![task("complete", "working", &json!({}))],
+        _ => vec![result(&json!({"resultType": "complete"}))],
+    });
+    let mut stage = Stage::with(plot, &following());
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(class(&seen), "timeout (subject)");
+    let (_, received) = stage.close().await;
+    let cancelled = received.iter().filter(|it| it["method"] == "tasks/cancel");
+    let cancelled: Vec<&Value> = cancelled.map(|it| &it["params"]["taskId"]).collect();
+    assert_eq!(cancelled, ["t-1"]);
+}
