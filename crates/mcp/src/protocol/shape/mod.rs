@@ -9,6 +9,8 @@ mod notifications;
 mod requests;
 #[cfg(test)]
 mod schemas;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
 

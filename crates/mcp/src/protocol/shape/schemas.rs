@@ -23,7 +23,21 @@ fn folder() -> PathBuf {
 }
 
 /// The definitions of a revision.
-struct Definitions(Value);
+pub(super) struct Definitions(pub(super) Value);
+
+/// Those that are at hand.
+pub(super) fn definitions(revision: Revision) -> Option<Definitions> {
+    let folder = folder();
+    if !folder.is_dir() {
+        println!("skipped: no schemas at {}", folder.display());
+        return None;
+    }
+    let path = folder.join(format!("{revision}.json"));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut keys = ["definitions", "$defs"].iter();
+    let definitions = keys.find_map(|key| schema.get(*key));
+    Some(Definitions(definitions.unwrap().clone()))
+}
 
 impl Definitions {
     fn named(&self, name: &str) -> Option<&Value> {
@@ -191,7 +205,7 @@ fn shape_form(shape: Shape, revision: Revision) -> String {
 }
 
 /// Every record that has a definition of its own, with the place of its members in it.
-fn named(definitions: &Definitions) -> Vec<(&'static Record, &Value)> {
+pub(super) fn named(definitions: &Definitions) -> Vec<(&'static Record, &Value)> {
     let mut found = Vec::new();
     let results = Method::ALL.map(result).into_iter();
     for record in results.chain([input_required()]) {
@@ -225,18 +239,10 @@ fn named(definitions: &Definitions) -> Vec<(&'static Record, &Value)> {
 
 #[test]
 fn the_table_says_what_the_schemas_say() {
-    let folder = folder();
-    if !folder.is_dir() {
-        println!("skipped: no schemas at {}", folder.display());
-        return;
-    }
     for revision in Revision::ALL {
-        let path = folder.join(format!("{revision}.json"));
-        let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-        let definitions = ["definitions", "$defs"]
-            .iter()
-            .find_map(|key| schema.get(*key));
-        let definitions = Definitions(definitions.unwrap().clone());
+        let Some(definitions) = definitions(revision) else {
+            return;
+        };
         let records = named(&definitions);
         assert!(records.len() >= 13, "{revision} has definitions");
         for (record, schema) in records {

@@ -1,0 +1,3 @@
+//! Tests of the table as a whole.
+
+mod mutations;
