@@ -155,7 +155,9 @@ fn told(spoken: &BTreeMap<(String, Revision), Spoken>) -> Vec<String> {
 pub(super) fn answered(job: &RunJob, seen: &Observation) -> Option<String> {
     job.planned.terms.revision?;
     match &job.body.subject {
-        Subject::Initialize | Subject::Raw(_) | Subject::Trajectory(_) => return None,
+        Subject::Initialize | Subject::Raw(_) | Subject::Http(_) | Subject::Trajectory(_) => {
+            return None;
+        }
         Subject::Tool(_)
         | Subject::Tools(_)
         | Subject::Resources(_)

@@ -20,10 +20,9 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
     Some(match (owner, key) {
         ("Server", "transport") => in_any_case(&["stdio", "http", "sse"], &[""]),
         ("Server", "builtin") => one_of(&PROFILES),
-        ("Server" | "Client", "protocol") => json!({ "anyOf": [
-            in_any_case(&["auto", "all", "stateless"], &revisions()),
-            { "type": "array", "items": in_any_case(&["auto", "all", "stateless"], &revisions()) },
-        ]}),
+        ("Server" | "Client", "protocol") => {
+            one_or_many(&in_any_case(&["auto", "all", "stateless"], &revisions()))
+        }
         ("Docker", "pull") => one_of(&["always", "missing", "never"]),
         ("Answer", "action") => one_of(&["accept", "decline", "cancel"]),
         ("Reference", "type") => one_of(&["ref/prompt", "ref/resource"]),
