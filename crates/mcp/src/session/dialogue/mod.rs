@@ -270,6 +270,8 @@ impl Dialogue {
         let is_open = self.requests.open().iter().any(|open| open.id == *id);
         if is_open {
             self.lack = lack;
+            // What came in place of the answer is the cause, not that nothing came after it.
+            self.broken = self.broken.take().or(self.suspect.take());
             self.break_off(DisruptionKind::Transport, reason, shown);
         }
     }
