@@ -11,6 +11,7 @@ use super::{
     post::Post,
     stream::{self, Ended, Resume},
 };
+use crate::observation::finding::FindingCode;
 
 /// Where messages are posted.
 #[derive(Debug, Clone, Default)]
@@ -88,8 +89,11 @@ pub(super) async fn carry(mut post: Post, mut address: watch::Receiver<Address>)
     }
     let Post { tell, kind, .. } = post;
     let reason = match sent {
-        Ok((response, _)) => {
+        Ok((response, led)) => {
             let status = response.status();
+            for led in led {
+                let _ = tell.send(Came::Noted((FindingCode::Redirected, led))).await;
+            }
             if tell.send(Came::head(&response)).await.is_err() || status.is_success() {
                 return;
             }
