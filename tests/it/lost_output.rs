@@ -165,7 +165,7 @@ fn a_terminal_that_hangs_up_ends_the_run_and_the_reports_are_written() {
 }
 
 #[test]
-fn a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
+fn nightly_a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
     let project = project();
     let child = OnTerminal::start(&project, &[]).close();
     let _going = go(project.path());

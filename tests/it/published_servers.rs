@@ -208,7 +208,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_wrong_copy_is_red_for_its_own_reason() {
+fn nightly_every_wrong_copy_is_red_for_its_own_reason() {
     if !installed() {
         return;
     }

@@ -47,7 +47,7 @@ fn outcomes(documents: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn an_answer_that_came_while_we_were_stopped_came_in_time() {
+fn nightly_an_answer_that_came_while_we_were_stopped_came_in_time() {
     let documents = [
         "assert: {tool: answers, expect: {contains: 'yes'}}",
         "assert: {tool: long, expect: {contains: xxx}}",

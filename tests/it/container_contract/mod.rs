@@ -325,7 +325,7 @@ fn the_image_ends_with_the_code_of_its_verdict() {
 }
 
 #[test]
-fn without_an_engine_behind_the_socket_the_image_says_why_and_what_to_do() {
+fn nightly_without_an_engine_behind_the_socket_the_image_says_why_and_what_to_do() {
     if !can_run() {
         return;
     }

@@ -76,7 +76,7 @@ fn a_server_whose_end_nobody_asks_for_needs_none() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_told_as_that_whatever_is_asked_of_its_files() {
+fn nightly_a_server_that_does_not_answer_is_told_as_that_whatever_is_asked_of_its_files() {
     if !ready() {
         return;
     }

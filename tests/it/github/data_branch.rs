@@ -334,7 +334,7 @@ fn a_rule_against_writing_is_told_in_githubs_words_and_met_once() {
 }
 
 #[test]
-fn a_conflict_that_stays_is_told_in_githubs_words() {
+fn nightly_a_conflict_that_stays_is_told_in_githubs_words() {
     let twin = Twin::start();
     history(&twin);
     pushed(&twin, 1, 1);
