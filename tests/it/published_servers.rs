@@ -280,7 +280,7 @@ fn sdk_targets() -> String {
     add("typescript-2 strict", node, "typescript-2.mjs", &["reject"]);
     let python = root().join("target/servers/python/bin/python");
     add("python", &python, "python.py", &[]);
-    add("fastmcp", &fastmcp(), "fastmcp.py", &[]);
+    add("fastmcp", &fastmcp(), "fast.py", &[]);
     targets.join("\n")
 }
 
