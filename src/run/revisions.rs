@@ -21,14 +21,12 @@ use mcp::{
         finding::{FindingCode, note},
     },
     protocol::revision::Revision,
-    script::{
-        client::{ClientBehaviour, RevisionWanted},
-        subject::Subject,
-    },
+    script::subject::Subject,
 };
 use suite::plan::{
     Plan,
     job::{Job, OnRevision, Planned, RunJob, Work},
+    servers::Servers,
 };
 use text::around_both;
 
@@ -50,9 +48,12 @@ enum Spoken {
 /// revision, because some keep to the revision of their first request. One that speaks none keeps the jobs of the newest
 /// handshake, which say what is wrong.
 pub(super) async fn leave_out_unspoken(shared: &mut Shared, emit: &mut impl FnMut(Event)) {
-    let mut asked: BTreeMap<(String, Revision), &Planned> = BTreeMap::new();
-    for planned in shared.plan.jobs.iter().filter_map(if_spoken) {
-        asked.entry(question(&planned)).or_insert(planned.0);
+    let mut asked: BTreeMap<Question, &Planned> = BTreeMap::new();
+    let servers = &shared.plan.servers;
+    for job in &shared.plan.jobs {
+        if let Some((question, planned)) = if_spoken(job, servers) {
+            asked.entry(question).or_insert(planned);
+        }
     }
     if asked.is_empty() {
         return;
@@ -79,37 +80,32 @@ pub(super) async fn leave_out_unspoken(shared: &mut Shared, emit: &mut impl FnMu
             news: News::Begun,
         });
     }
-    shared.plan.jobs.retain(|job| {
-        let Some(planned) = if_spoken(job) else {
+    let Plan { jobs, servers, .. } = &mut shared.plan;
+    jobs.retain(|job| {
+        let Some(((server, revision), _)) = if_spoken(job, servers) else {
             return true;
         };
-        let (server, revision) = question(&planned);
-        let speaks =
-            |revision| matches!(spoken.get(&(server.clone(), revision)), Some(Spoken::Yes));
+        let speaks = |revision| matches!(spoken.get(&(server, revision)), Some(Spoken::Yes));
         let speaks_none = || !Revision::ALL.into_iter().any(speaks);
         speaks(revision) || revision == Revision::NEWEST_HANDSHAKE && speaks_none()
     });
 }
 
-/// A job that runs only where its revision is spoken.
-fn if_spoken(job: &Job) -> Option<(&Planned, Revision)> {
+/// Whether a server, by its place among those whose lists are kept, speaks a revision.
+type Question = (usize, Revision);
+
+/// What a job hangs on that runs only where its revision is spoken.
+fn if_spoken<'a>(job: &'a Job, servers: &Servers) -> Option<(Question, &'a Planned)> {
     let Work::Run(planned) = &job.work else {
         return None;
     };
     match planned.terms.revision {
-        Some(OnRevision::IfSpoken(revision)) => Some((planned, revision)),
+        Some(OnRevision::IfSpoken(revision)) => {
+            let server = servers.listed.get(planned.terms.listed?)?;
+            Some(((server.place, revision), planned))
+        }
         Some(OnRevision::Named(_)) | None => None,
     }
-}
-
-/// A server with its client, and the revision: the same for all jobs that ask the same.
-fn question((planned, revision): &(&Planned, Revision)) -> (String, Revision) {
-    let client = ClientBehaviour {
-        revision: RevisionWanted::Auto,
-        ..ClientBehaviour::clone(&planned.terms.client)
-    };
-    let server = &planned.terms.server.target;
-    (format!("{server:?} {client:?}"), *revision)
 }
 
 /// Asks in a session of its own.
@@ -133,10 +129,10 @@ async fn speaks(planned: &Planned, revision: Revision, shared: &Shared) -> Spoke
 }
 
 /// For each server that speaks any, in a line: which revisions, and which not.
-fn told(spoken: &BTreeMap<(String, Revision), Spoken>) -> Vec<String> {
-    let mut servers: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
+fn told(spoken: &BTreeMap<Question, Spoken>) -> Vec<String> {
+    let mut servers: BTreeMap<usize, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for ((server, revision), answer) in spoken {
-        let (yes, no) = servers.entry(server).or_default();
+        let (yes, no) = servers.entry(*server).or_default();
         match answer {
             Spoken::Yes => yes.push(revision.to_string()),
             Spoken::No(why) => no.push(format!("{revision}: {why}")),
@@ -187,8 +183,8 @@ pub(super) fn answered(job: &RunJob, seen: &Observation) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct Repeated(HashMap<Repetition, Answers>);
 
-/// The assertion by its place in memory, the trial, and the target.
-type Repetition = (usize, u32, Option<String>);
+/// The assertion by its place in memory, the trial, and the server's place.
+type Repetition = (usize, u32, usize);
 
 /// How many answers are still to come, and those that came.
 #[derive(Debug, Default)]
@@ -201,6 +197,7 @@ impl Repeated {
     /// All of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let mut repeated = Self::default();
+        let repetition = |job| repetition(job, &plan.servers);
         for (repetition, _) in plan.jobs.iter().filter_map(repetition) {
             repeated.0.entry(repetition).or_default().open += 1;
         }
@@ -208,8 +205,8 @@ impl Repeated {
     }
 
     /// Takes an outcome; adds a finding to the last one of an assertion whose answers differ.
-    pub(super) fn compare(&mut self, job: &Job, outcome: &mut Outcome) {
-        let Some((repetition, revision)) = repetition(job) else {
+    pub(super) fn compare(&mut self, job: &Job, servers: &Servers, outcome: &mut Outcome) {
+        let Some((repetition, revision)) = repetition(job, servers) else {
             return;
         };
         let Some(answers) = self.0.get_mut(&repetition) else {
@@ -233,17 +230,14 @@ impl Repeated {
     }
 }
 
-fn repetition(job: &Job) -> Option<(Repetition, Revision)> {
+fn repetition(job: &Job, servers: &Servers) -> Option<(Repetition, Revision)> {
     let Work::Run(planned) = &job.work else {
         return None;
     };
     let revision = planned.terms.revision?.revision();
-    let target = job
-        .target
-        .as_deref()
-        .and_then(|it| it.strip_suffix(revision.name()));
-    let target = target.map(str::to_owned);
-    Some(((Arc::as_ptr(&job.case).addr(), job.trial, target), revision))
+    let server = servers.listed.get(planned.terms.listed?)?;
+    let case = Arc::as_ptr(&job.case).addr();
+    Some(((case, job.trial, server.place), revision))
 }
 
 /// Two answers that differ, with the revisions of each; `None` where all are equal.

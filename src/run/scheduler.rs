@@ -254,8 +254,9 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
     fn finish(&mut self, index: JobIndex, outcome: Box<Outcome>) {
         self.ordered.add(index, outcome);
         while let Some((job, mut outcome)) = self.ordered.next() {
+            let plan = &self.shared.plan;
             self.repeated
-                .compare(&self.shared.plan.jobs[job], &mut outcome);
+                .compare(&plan.jobs[job], &plan.servers, &mut outcome);
             (self.emit)(Event::JobFinished { job, outcome });
         }
     }
