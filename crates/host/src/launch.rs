@@ -190,10 +190,7 @@ pub fn spelled(
     let listener = match (listening, port) {
         (Some((listening, launch)), Some(port)) => {
             let command = match launch {
-                Some(launch) => {
-                    let what = (launch, listening, endpoint.transport);
-                    listening_line(what, port, bindings)?
-                }
+                Some(launch) => listening_line(launch, listening, bindings)?,
                 None => command_line(target, bindings)?,
             };
             Some(listener(command, listening, port, bindings)?)
@@ -270,27 +267,31 @@ fn listener(
 
 /// The process that is started for a url.
 fn listening_line(
-    (launch, listening, transport): (&Launch, &Listening, UrlTransport),
-    port: u16,
+    launch: &Launch,
+    listening: &Listening,
+    bindings: &Bindings,
+) -> Result<CommandLine, Disruption> {
+    if let Some(profile) = &listening.builtin {
+        return embedded(profile, &launch.args, launch, bindings);
+    }
+    let program = launch
+        .command
+        .as_ref()
+        .ok_or_else(|| invalid("`launch` has no `command`"))?;
+    let args = render_all(&launch.args, bindings)?;
+    fill(launch, render(program, bindings)?, args, bindings)
+}
+
+/// The embedded server, started as a process of this executable.
+fn embedded(
+    profile: &str,
+    args: &[Template],
+    launch: &Launch,
     bindings: &Bindings,
 ) -> Result<CommandLine, Disruption> {
     let environment = &bindings.environment;
-    let Some(profile) = &listening.builtin else {
-        let program = launch
-            .command
-            .as_ref()
-            .ok_or_else(|| invalid("`launch` has no `command`"))?;
-        let args = render_all(&launch.args, bindings)?;
-        return fill(launch, render(program, bindings)?, args, bindings);
-    };
-    let mut args = serve(profile, &launch.args, bindings)?;
-    args.extend([transport.flag().to_owned(), format!("127.0.0.1:{port}")]);
-    let line = fill(
-        launch,
-        environment.executable.display().to_string(),
-        args,
-        bindings,
-    )?;
+    let program = environment.executable.display().to_string();
+    let line = fill(launch, program, serve(profile, args, bindings)?, bindings)?;
     Ok(CommandLine {
         file: Some(environment.program.clone()),
         ..line
@@ -318,19 +319,7 @@ fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Dis
             profile,
             args,
             launch,
-        } => {
-            let environment = &bindings.environment;
-            let line = fill(
-                launch,
-                environment.executable.display().to_string(),
-                serve(profile, args, bindings)?,
-                bindings,
-            )?;
-            Ok(CommandLine {
-                file: Some(environment.program.clone()),
-                ..line
-            })
-        }
+        } => embedded(profile, args, launch, bindings),
         Target::Url { endpoint, .. } => {
             Err(invalid(format!("`{}` is no command", endpoint.url.text)))
         }

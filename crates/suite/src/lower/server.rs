@@ -65,17 +65,34 @@ impl Reached {
     }
 }
 
-/// What is started in a container to listen there: on all of its addresses, because only one of them is reached.
-fn in_container(mut launch: Launch, builtin: Option<&String>, transport: UrlTransport) -> Program {
-    let Some(profile) = builtin else {
-        return Program::Launched(launch);
+/// Tells the embedded server to listen; of a container not the loopback address is reached from outside.
+fn listen_at(process: &mut Launch, transport: UrlTransport, container: Option<&Container>) {
+    let address = match container {
+        Some(_) => "0.0.0.0:{{port}}",
+        None => "127.0.0.1:{{port}}",
     };
-    let mut args = std::mem::take(&mut launch.args);
-    args.extend([transport.flag(), "0.0.0.0:{{port}}"].map(Template::new));
-    Program::Builtin {
-        profile: profile.clone(),
-        args,
-        launch,
+    let words = [transport.flag(), address];
+    process.args.extend(words.map(Template::new));
+}
+
+/// How the embedded server comes to listen.
+fn embedded(profile: String) -> Listening {
+    Listening {
+        builtin: Some(profile),
+        ready: Ready::Port,
+        timeout: None,
+    }
+}
+
+/// What is started in a container to listen there.
+fn in_container(mut launch: Launch, builtin: Option<&String>) -> Program {
+    match builtin {
+        None => Program::Launched(launch),
+        Some(profile) => Program::Builtin {
+            profile: profile.clone(),
+            args: std::mem::take(&mut launch.args),
+            launch,
+        },
     }
 }
 
@@ -329,11 +346,10 @@ impl Lowering<'_> {
         let mut process = self.launch(started);
         let listening = match (launch, builtin) {
             (Some(launch), _) => Some(self.listening(launch, &mut process)),
-            (None, Some(builtin)) => Some(Listening {
-                builtin: Some(builtin.value.text),
-                ready: Ready::Port,
-                timeout: None,
-            }),
+            (None, Some(builtin)) => {
+                listen_at(&mut process, transport, container.as_deref());
+                Some(embedded(builtin.value.text))
+            }
             (None, None) => None,
         };
         let url = match url {
@@ -360,7 +376,7 @@ impl Lowering<'_> {
         match (container, listening) {
             (Some(container), Some(listening)) => Target::Container {
                 container,
-                program: in_container(process, listening.builtin.as_ref(), transport),
+                program: in_container(process, listening.builtin.as_ref()),
                 served: Some(Box::new(Served {
                     endpoint,
                     listening,
