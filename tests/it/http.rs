@@ -4,10 +4,11 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use rustls::{
@@ -586,6 +587,32 @@ fn an_expired_session_is_an_error_and_nothing_is_repeated() {
     let requests = server.requests();
     let calls = requests.iter().filter(|it| it.what() == "POST tools/call");
     assert_eq!(calls.count(), 2, "{requests:#?}");
+}
+
+#[test]
+fn sessions_at_a_url_overlap_only_where_the_suite_says_so() {
+    for (key, code, seen) in [
+        ("", 1, "1 passed, 1 error"),
+        ("  parallel: true\n", 0, "2 passed"),
+    ] {
+        let calls = (Mutex::new(0), Condvar::new());
+        // Answers a call once there is another one.
+        let server = Server::new(move |request| {
+            let (count, came) = &calls;
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            came.notify_all();
+            let patience = Duration::from_secs(10);
+            drop(came.wait_timeout_while(count, patience, |count| *count < 2));
+            json_of(200, "", &sum(request))
+        });
+        let text = server.suite(key).read("evals/a.yaml");
+        let text = text.replace("timeout: 5s", "timeout: 1s");
+        let project = Project::with_suite(&format!("{text}---\n{text}"));
+        let ran = project.run(&["run", "--suite", "evals", "--jobs", "2"]);
+        assert_eq!(ran.code, code, "{key}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.shown().contains(seen), "{key}: {}", ran.stdout);
+    }
 }
 
 #[test]

@@ -56,6 +56,7 @@ struct Reached {
     launch: Option<Field<RawLaunch>>,
     auth: Option<Field<RawAuth>>,
     tls: Option<Field<RawTls>>,
+    parallel: Option<Field<bool>>,
 }
 
 impl Reached {
@@ -128,6 +129,7 @@ impl Lowering<'_> {
             client_capabilities,
             auth,
             tls,
+            parallel,
         } = *field.map(|field| field.value).unwrap_or_default();
         if let Some(builtin) = &builtin {
             self.check_profile(&builtin.value);
@@ -146,6 +148,7 @@ impl Lowering<'_> {
             launch,
             auth,
             tls,
+            parallel,
         };
         self.check_one_program(&started, &reached);
         // An empty text is how an image that is not wanted is written in the Go tool.
@@ -232,6 +235,7 @@ impl Lowering<'_> {
             launch,
             auth,
             tls,
+            parallel,
         } = reached;
         let keys = [
             ("url", url.as_ref().map(|field| field.key)),
@@ -239,6 +243,7 @@ impl Lowering<'_> {
             ("launch", launch.as_ref().map(|field| field.key)),
             ("auth", auth.as_ref().map(|field| field.key)),
             ("tls", tls.as_ref().map(|field| field.key)),
+            ("parallel", parallel.as_ref().map(|field| field.key)),
         ];
         for (key, at) in keys {
             if let Some(at) = at {
@@ -337,6 +342,7 @@ impl Lowering<'_> {
             launch,
             auth,
             tls,
+            parallel,
         } = reached;
         let word = match transport {
             UrlTransport::Http => "http",
@@ -372,6 +378,7 @@ impl Lowering<'_> {
             headers: self.headers(headers),
             auth: auth.and_then(|auth| self.auth(auth)),
             trust: tls.map(|tls| self.trust(tls)).unwrap_or_default(),
+            parallel: parallel.is_some_and(|it| it.value),
         };
         match (container, listening) {
             (Some(container), Some(listening)) => Target::Container {

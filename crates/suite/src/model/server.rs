@@ -105,6 +105,8 @@ pub struct Endpoint {
     pub auth: Option<Auth>,
     /// Which certificates are trusted.
     pub trust: Trust,
+    /// Whether sessions there do not meet, so that assertions may run at the same time.
+    pub parallel: bool,
 }
 
 impl Endpoint {
@@ -116,6 +118,7 @@ impl Endpoint {
             headers: Vec::new(),
             auth: None,
             trust: Trust::Usual,
+            parallel: false,
         }
     }
 }

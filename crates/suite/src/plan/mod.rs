@@ -554,7 +554,7 @@ fn terms(
                 endpoint,
                 listening: None,
                 ..
-            } => Some(Lane::Url(endpoint.url.text.clone())),
+            } if !endpoint.parallel => Some(Lane::Url(endpoint.url.text.clone())),
             Target::Url { .. }
             | Target::Process(_)
             | Target::Builtin { .. }

@@ -57,6 +57,9 @@ shape! {
         auth = "auth": RawAuth;
         /// Which certificates a server behind `https` may have.
         tls = "tls": RawTls;
+        /// `true`: assertions at the same `url` may run at the same time, because sessions there do not meet. Default: one
+        /// after another. A server that each assertion starts is its own in any case.
+        parallel = "parallel": bool;
     }
 }
 
