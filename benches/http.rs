@@ -36,10 +36,13 @@ fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (mut server, url) = serve(&ours, folder.path());
     let suite = folder.path().join("suite");
-    write_suite(&suite, &url);
+    let parallel = folder.path().join("parallel");
+    write_suite(&suite, &url, "");
+    write_suite(&parallel, &url, ", parallel: true");
     let mut ways: Vec<Way<'_>> = vec![
         ("bare loop", Box::new(|| bare_loop(&url))),
-        ("ours", Box::new(|| run(&ours, &suite))),
+        ("ours, one after another", Box::new(|| run(&ours, &suite))),
+        ("ours, in parallel", Box::new(|| run(&ours, &parallel))),
     ];
     if let Some(go) = option("--go") {
         let suite = &suite;
@@ -56,8 +59,15 @@ fn main() {
     println!("{SIZE} assertions over HTTP; best of {TURNS}\n");
     for ((name, _), took) in ways.iter().zip(&best) {
         let each = took.as_secs_f64() * 1e3 / SIZE as f64;
-        let ratio = best[1].as_secs_f64() / took.as_secs_f64();
-        println!("{name:>12} {each:>7.3} ms each; ours is {ratio:.2} of it");
+        let of = |other: &Duration| took.as_secs_f64() / other.as_secs_f64();
+        let of_go = best
+            .get(3)
+            .map(|go| format!(", {:.2} of the Go tool", of(go)));
+        let of_go = of_go.unwrap_or_default();
+        println!(
+            "{name:>24} {each:>7.3} ms each, {:.2} of the bare loop{of_go}",
+            of(&best[0])
+        );
     }
     server.kill().expect("the server is ours");
     server.wait().expect("the server ends");
@@ -86,11 +96,11 @@ fn serve(program: &Path, folder: &Path) -> (Child, String) {
     }
 }
 
-fn write_suite(suite: &Path, url: &str) {
+fn write_suite(suite: &Path, url: &str, more: &str) {
     fs::create_dir(suite).expect("a suite can be made");
     for number in 0..SIZE {
         let text = format!(
-            "name: call {number}\nserver: {{transport: http, url: '{url}'}}\nassert:\n  tool: echo\n  args: {{message: \"{number}\"}}\n  expect:\n    not_error: true\n    contains: [\"{number}\"]\n"
+            "name: call {number}\nserver: {{transport: http, url: '{url}'{more}}}\nassert:\n  tool: echo\n  args: {{message: \"{number}\"}}\n  expect:\n    not_error: true\n    contains: [\"{number}\"]\n"
         );
         fs::write(suite.join(format!("{number:04}.yaml")), text).expect("a suite can be written");
     }
