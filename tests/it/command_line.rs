@@ -62,6 +62,8 @@ fn of_an_option_that_is_given_twice_the_last_one_holds() {
     assert_eq!(ran.json().as_array().unwrap().len(), 4);
 }
 
+/// Go tool: `--trials 0`, or a negative number, runs nothing and is green.
+/// Here: it is refused; a run that selects nothing exits with 4.
 #[test]
 fn no_trials_is_refused() {
     for trials in ["0", "-1", "x"] {
@@ -292,6 +294,9 @@ fn an_empty_shard_is_named() {
     );
 }
 
+/// Go tool: `--server` is ignored where an assertion has `transport: http` or `sse`.
+/// Here: a command takes the place of the url and is talked to over stdio, and a note says so; a url takes the
+/// place of a url.
 #[test]
 fn a_command_in_place_of_a_url_is_told() {
     let url = "server: {transport: http, url: 'http://127.0.0.1:1/mcp'}";

@@ -7,6 +7,8 @@ use crate::harness::Project;
 
 const GOOD: &str = "name: good\nserver: {builtin: conformance}\nassert: {tool: echo}\n";
 
+/// Go tool: a YAML file without `server.command`, or an empty one, crashes the run.
+/// Here: files that are not assertions are skipped with a note; a missing command is a problem of its document.
 #[test]
 fn files_that_are_no_assertions_do_not_end_the_run() {
     let project = Project::new()
@@ -29,6 +31,8 @@ fn files_that_are_no_assertions_do_not_end_the_run() {
     assert!(project.read("junit.xml").contains("name=\"good\""));
 }
 
+/// Go tool: one malformed file ends the run.
+/// Here: it is one error in the report; the rest runs; exit code 2.
 #[test]
 fn a_malformed_file_is_one_error_among_the_results() {
     let project = Project::new()
@@ -61,6 +65,8 @@ fn running(word: &str) -> bool {
 }
 
 #[cfg(target_os = "linux")]
+/// Go tool: processes that the server started survive it.
+/// Here: all are ended.
 #[test]
 fn children_of_the_server_end_with_it() {
     let project = Project::with_suite(
@@ -81,6 +87,8 @@ assert: {tool: any}
 }
 
 #[cfg(target_os = "linux")]
+/// Go tool: Ctrl-C loses results and reports, and leaves servers and copies behind.
+/// Here: reports of what finished are written, nothing is left, exit code 130.
 #[test]
 fn an_interrupted_run_reports_and_leaves_nothing() {
     let project = Project::with_suite(&format!(
@@ -122,6 +130,8 @@ fn an_interrupted_run_reports_and_leaves_nothing() {
     assert!(!running("86392.5"), "the server lives on");
 }
 
+/// Go tool: a server that ignores the end of its input delays every assertion by seconds.
+/// Here: it is ended beside the next assertion; with `--jobs 1` that one waits for at most a second.
 #[test]
 fn a_stubborn_server_is_ended_beside_the_next_assertion() {
     let one =
@@ -140,6 +150,8 @@ fn a_stubborn_server_is_ended_beside_the_next_assertion() {
 }
 
 #[cfg(unix)]
+/// Go tool: a fixture with a named pipe hangs for ever.
+/// Here: a problem that names the path.
 #[test]
 fn a_named_pipe_in_the_fixture_is_a_problem() {
     let project = Project::with_suite(

@@ -3,6 +3,9 @@
 use super::{case, embedded, run_in};
 use crate::harness::Project;
 
+/// Go tool: notifications over plain stdio are never delivered, unless `client_capabilities` is set: assertions
+/// about log messages, progress and updates fail.
+/// Here: every notification is recorded from the first byte on.
 #[test]
 fn notifications_reach_the_assertion() {
     embedded(
@@ -52,6 +55,8 @@ assert_notifications:
     );
 }
 
+/// Go tool: for the same reason `max_count: 0`, `not_methods` and `not_contains_data` always pass.
+/// Here: they fail when such a notification comes.
 #[test]
 fn a_notification_that_must_not_come_is_seen() {
     embedded(
@@ -91,6 +96,9 @@ assert_notifications:
     );
 }
 
+/// Go tool: no progress token is sent, so a correct server never reports progress. With `client_capabilities`,
+/// progress of the `setup` counts.
+/// Here: each tool call has a token, and the notifications that name it are counted.
 #[test]
 fn progress_is_asked_for_and_counted() {
     embedded(
@@ -112,6 +120,8 @@ assert:
     );
 }
 
+/// Go tool and `--compat`: an unknown key is ignored, and its check with it. `--compat` warns.
+/// Here: a problem with file, line and the nearest known key; exit code 2.
 #[test]
 fn a_misspelt_key_is_a_problem() {
     let seen = embedded(
@@ -134,6 +144,8 @@ assert:
     );
 }
 
+/// Go tool and `--compat`: without expectations, or with an empty `expect`, anything passes, a tool error too.
+/// Here: the answer must not be an error.
 #[test]
 fn no_expectation_means_no_error() {
     const SUITE: &str = "
@@ -157,6 +169,8 @@ assert:
     embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS"]);
 }
 
+/// Go tool and `--compat`: `is_error: false` and `not_error: false` check nothing.
+/// Here: they are the opposite of `true`.
 #[test]
 fn false_is_the_opposite_of_true() {
     const SUITE: &str = "
@@ -176,6 +190,8 @@ assert: {tool: reply, args: {text: x}, expect: {is_error: false}}
     embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS", "PASS"]);
 }
 
+/// Go tool and `--compat`: a `setup` step that answers with a tool error goes on.
+/// Here: the assertion is an *Error* that names the step; `allow_error: true` allows it.
 #[test]
 fn a_step_that_answers_with_a_tool_error_stops_the_assertion() {
     const SUITE: &str = "
@@ -201,6 +217,9 @@ assert: {tool: echo, args: {message: hello}, expect: {contains: [hello]}}
     embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
 }
 
+/// Go tool: `setup` is not run before a completion; captured values do not reach resource URIs, log messages and
+/// others.
+/// Here: every subject runs its setup, and captured values reach names, URIs, arguments and expectations.
 #[test]
 fn every_subject_runs_its_setup_and_sees_what_it_captured() {
     embedded(
@@ -238,6 +257,8 @@ assert_logging:
     );
 }
 
+/// Go tool: of several documents in a file only the first is read.
+/// Here: each is an assertion.
 #[test]
 fn every_document_of_a_file_runs() {
     embedded(
@@ -253,6 +274,8 @@ assert: {tool: echo, args: {message: hello}, expect: {contains: [goodbye]}}
     );
 }
 
+/// Go tool: files named `.YAML` are not read.
+/// Here: they are.
 #[test]
 fn files_in_any_depth_and_of_either_case_are_read() {
     const FAILS: &str =
@@ -265,6 +288,8 @@ fn files_in_any_depth_and_of_either_case_are_read() {
     assert_eq!(run_in(&project, &[]).statuses(), ["FAIL", "FAIL", "FAIL"]);
 }
 
+/// Go tool and `--compat`: of two kinds of assertion in a document, the first in a fixed order runs.
+/// Here: a problem that names both.
 #[test]
 fn two_subjects_in_one_document_are_a_problem() {
     const SUITE: &str = "
@@ -282,6 +307,8 @@ assert_prompts: {list: {}}
     embedded(SUITE, &["--compat"], &["PASS"]);
 }
 
+/// Go tool and `--compat`: `file_unchanged` behind a `setup` compares with what the steps left.
+/// Here: it compares with the state before the server started.
 #[test]
 fn what_a_setup_changed_is_no_change_with_compat() {
     let project = Project::with_suite(
@@ -314,6 +341,8 @@ assert: {tool: echo, args: {message: a}, expect: {file_unchanged: ['{{fixture}}/
     assert_eq!(seen.statuses(), wanted, "{}", seen.details());
 }
 
+/// Go tool: `min_progress` without `capture_progress`, and `file_unchanged` outside of `assert`, check nothing.
+/// Here: they are checked everywhere.
 #[test]
 fn expectations_hold_wherever_they_stand() {
     let project = Project::with_suite(
@@ -349,10 +378,11 @@ assert_prompts:
     );
 }
 
+/// Go tool and `--compat`: `expect_notification: false` checks nothing.
+/// Here: it fails when an update comes.
 #[test]
 fn an_update_that_must_not_come_is_seen() {
-    embedded(
-        "
+    const SUITE: &str = "
 name: an update comes
 assert_resources:
   subscribe: test://watched-resource
@@ -363,12 +393,13 @@ name: nobody subscribed
 assert_resources:
   read: test://static-text
   expect_notification: false
-",
-        &[],
-        &["FAIL", "PASS"],
-    );
+";
+    embedded(SUITE, &[], &["FAIL", "PASS"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
 }
 
+/// Go tool: `not_contains` passes whatever is in images, audio, embedded resources and structured content.
+/// Here: it looks at all content; `content` and `structured` check it.
 #[test]
 fn content_that_is_no_text_is_looked_at() {
     embedded(
@@ -396,6 +427,11 @@ assert:
     );
 }
 
+/// Go tool and `--compat`: `json_path` compares what both values print as: `"1"` equals `1`.
+/// Here: it compares type and value.
+///
+/// Go tool: `json_path` drops a second index (`a[0][1]`) and takes `a[1abc]` for `a[1]`.
+/// Here: paths are compiled when the suite is loaded; a bad one is a problem.
 #[test]
 fn json_paths_tell_types_and_indexes_apart() {
     const SUITE: &str = "
@@ -431,6 +467,8 @@ assert: {tool: reply, args: {text: '{\"n\": 1}'}, expect: {json_path: {n: '1'}}}
     );
 }
 
+/// Go tool and `--compat`: `net_delta: 2` accepts 2.9.
+/// Here: it is exact.
 #[test]
 fn a_net_delta_is_exact() {
     const SUITE: &str = "
@@ -444,6 +482,8 @@ assert: {tool: reply, args: {text: '{\"net_delta\": 2.0}'}, expect: {net_delta: 
     embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
 }
 
+/// Go tool and `--compat`: a `timeout` that cannot be read is ignored.
+/// Here: a problem when the suite is loaded.
 #[test]
 fn a_timeout_that_cannot_be_read_is_a_problem() {
     for timeout in ["abc", "30", "-5s"] {
@@ -463,6 +503,8 @@ fn a_timeout_that_cannot_be_read_is_a_problem() {
     }
 }
 
+/// Go tool and `--compat`: relative paths of `file_…` start at the caller's folder.
+/// Here: they start at the fixture, if there is one.
 #[test]
 fn paths_of_files_are_relative_to_the_fixture() {
     const SUITE: &str = "
@@ -493,6 +535,8 @@ assert: {tool: echo, args: {message: '{{fixture}}'}, expect: {file_contains: {'{
     );
 }
 
+/// Go tool: `not_empty` passes for `[ ]` and `{ }`.
+/// Here: they are empty, as `[]` and `{}` are.
 #[test]
 fn an_empty_list_is_empty_however_it_is_written() {
     const SERVER: &str = r#"
@@ -516,6 +560,8 @@ cat >/dev/null
     );
 }
 
+/// Go tool and `--compat`: `assert_sampling` without `expect_request` passes when the server never asks.
+/// Here: it fails.
 #[test]
 fn a_server_that_never_asks_is_passed_over_where_the_go_tool_does() {
     const SUITE: &str = "
@@ -529,6 +575,8 @@ assert_elicitation: {tool: echo, args: {message: hi}, answer: {action: accept}, 
     embedded(SUITE, &["--compat"], &["PASS", "FAIL"]);
 }
 
+/// Go tool and `--compat`: a trajectory without `trace` and `audit_log` has no calls, so that `absence` holds.
+/// Here: a problem.
 #[test]
 fn what_cannot_be_read_is_passed_over_where_the_go_tool_does() {
     const SUITE: &str = "
@@ -546,6 +594,9 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: hi, contians: x}}
     embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS"]);
 }
 
+/// Go tool and `--compat`: `0644`, `1_000`, `0b11` and `-0x10` without quotes are numbers, as in YAML 1.1.
+/// Here: as in YAML 1.2: `0644` is 644, the others are texts, with a warning. A key that takes a whole number
+/// accepts `1_000`.
 #[test]
 fn numbers_are_those_of_the_go_tool() {
     const SUITE: &str = r#"
@@ -570,6 +621,11 @@ assert: {tool: echo, args: {message: "0644 1_0"}, expect: {contains: [0644, 1_0]
     );
 }
 
+/// Go tool and `--compat`: any text is a variable's name in `capture`, also `fixture`.
+/// Here: a problem.
+///
+/// Go tool and `--compat`: `${` without an end, and `${A.B}`, stay or are empty in `env` and `headers`.
+/// Here: problems.
 #[test]
 fn names_that_can_be_none_are_taken_where_the_go_tool_does() {
     const SUITE: &str = r#"
@@ -589,6 +645,8 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}
     embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
 }
 
+/// Go tool and `--compat`: a `~` in a list of texts or steps is skipped.
+/// Here: a problem.
 #[test]
 fn items_that_are_nothing_are_passed_over_where_the_go_tool_does() {
     const SUITE: &str = "
@@ -601,6 +659,8 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: [~, hi]}}
     embedded(SUITE, &["--compat"], &["PASS"]);
 }
 
+/// Go tool and `--compat`: `tool: ""` is called.
+/// Here: a problem.
 #[test]
 fn a_tool_without_a_name_is_called_where_the_go_tool_does() {
     const SUITE: &str = r#"
@@ -611,6 +671,8 @@ assert: {tool: "", expect: {error: {code: -32602}}}
     embedded(SUITE, &["--compat"], &["PASS"]);
 }
 
+/// Go tool and `--compat`: the `stopReason` of a sampling reply is `end_turn`.
+/// Here: it is `endTurn`, the protocol's word.
 #[test]
 fn a_sampled_reply_stops_as_the_go_tool_says() {
     let suite = |reason: &str| {
@@ -642,6 +704,8 @@ assert: {tool: reply, args: {text: "got {{o}}"}, expect: {equals: 'got {"a":[{"c
     );
 }
 
+/// Go tool and `--compat`: `skip: true` needs no server and no subject.
+/// Here: a problem without them.
 #[test]
 fn what_is_skipped_needs_no_server_where_the_go_tool_needs_none() {
     const SUITE: &str = "
@@ -653,6 +717,8 @@ assert: {tool: echo}
     case(SUITE, &["--compat"], &["SKIP"]);
 }
 
+/// Go tool: a line of broken JSON that is JSON by itself is taken for the whole.
+/// Here: the assertion fails and names the line where the JSON breaks off.
 #[test]
 fn no_piece_of_broken_json_is_taken_for_the_whole() {
     let seen = embedded(
@@ -683,6 +749,9 @@ assert: {tool: echo, args: {message: "{{id}}"}}
     assert!(seen.details().contains(told), "{}", seen.details());
 }
 
+/// Go tool: lines of an `audit_log` that name the tool with another key than `tool` are skipped, so that `absence`
+/// holds.
+/// Here: the names in use are read. A line that tells of a call but not of which tool is an *Error*.
 #[test]
 fn a_call_is_found_under_other_names() {
     let logs = [

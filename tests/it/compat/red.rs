@@ -3,6 +3,8 @@
 use super::{case, embedded, run_in, scripted};
 use crate::harness::{BINARY, Project};
 
+/// Go tool: integers from 1,000,000 on never equal themselves in `json_path`; large ones lose digits.
+/// Here: numbers keep their digits and are compared by value.
 #[test]
 fn large_numbers_equal_themselves() {
     embedded(
@@ -44,6 +46,8 @@ trajectory:
     assert_eq!(run_in(&project, &[]).statuses(), ["PASS"]);
 }
 
+/// Go tool: `file_unchanged` with `{{fixture}}` in its path always fails.
+/// Here: works with and without it.
 #[test]
 fn an_unchanged_file_is_found_by_either_path() {
     let project = Project::with_suite(
@@ -81,6 +85,8 @@ assert:
     );
 }
 
+/// Go tool: a server that writes more than 64 KiB to stderr hangs.
+/// Here: stderr is always read; its end is shown with failures.
 #[test]
 fn much_on_stderr_does_not_stop_the_server() {
     case(
@@ -95,6 +101,8 @@ assert: {tool: test_simple_text}
     );
 }
 
+/// Go tool: a JSON-RPC error cannot be expected; `error` is an unknown key.
+/// Here: `error: {code, message, data}`.
 #[test]
 fn a_protocol_error_can_be_expected() {
     embedded(
@@ -132,6 +140,8 @@ assert_prompts:
     );
 }
 
+/// Go tool: an empty text resource fails.
+/// Here: it is empty text.
 #[test]
 fn an_empty_text_resource_is_empty_text() {
     scripted(
@@ -147,6 +157,8 @@ assert_resources: {read: 'x://y', expect: {not_empty: true}}
     );
 }
 
+/// Go tool: content of a kind that it does not know fails to parse.
+/// Here: it is recorded as it came, with a finding.
 #[test]
 fn unknown_content_is_no_failure() {
     scripted(
@@ -166,6 +178,8 @@ assert:
     );
 }
 
+/// Go tool: a result with structured content only fails to parse.
+/// Here: it is recorded as it came.
 #[test]
 fn structured_content_alone_is_no_failure() {
     scripted(
@@ -188,6 +202,8 @@ assert:
     );
 }
 
+/// Go tool: `min_results` does not understand lists of resources, prompts and tools.
+/// Here: it does, and takes a `path`.
 #[test]
 fn lists_can_be_counted() {
     embedded(
@@ -209,6 +225,8 @@ assert_tools: {expect: {max_results: 1}}
     );
 }
 
+/// Go tool: `json_path` and `capture` do not know arrays at the root, `$`, wildcards and negative indexes.
+/// Here: RFC 9535, beside the short form.
 #[test]
 fn paths_reach_into_arrays() {
     embedded(
@@ -236,6 +254,8 @@ assert: {tool: echo, args: {message: 'number {{last}}'}, expect: {contains: [num
     );
 }
 
+/// Go tool: the pages of a list are merged and the cursor is lost.
+/// Here: they are merged for the check; `--trace` shows each page; `cursor` asks for one page.
 #[test]
 fn all_pages_of_a_list_are_seen() {
     scripted(
@@ -263,6 +283,8 @@ assert_tools: {cursor: second, expect: {json_path: {'$.tools': {length: 1}}}}
     );
 }
 
+/// Go tool: fields with the values `false` and 0 disappear from lists and completions.
+/// Here: the answer is checked as it came.
 #[test]
 fn fields_that_are_false_or_zero_are_kept() {
     scripted(
@@ -284,6 +306,8 @@ assert_completion:
     );
 }
 
+/// Go tool and `--compat`: `args_contain` looks at the first call of a tool.
+/// Here: it looks at every call, partially and deeply.
 #[test]
 fn any_call_of_a_trajectory_may_match() {
     const SUITE: &str = "
@@ -304,6 +328,8 @@ trajectory:
     case(SUITE, &["--compat"], &["FAIL", "FAIL"]);
 }
 
+/// Go tool: `2024-01-01` without quotes becomes a time stamp; whole numbers as keys cannot be sent.
+/// Here: dates stay text; such keys become text.
 #[test]
 fn dates_and_numbered_keys_are_sent_as_written() {
     embedded(
@@ -325,6 +351,8 @@ assert:
     );
 }
 
+/// Go tool: a newly skipped assertion is a regression, and a skip a failed trial.
+/// Here: skips do not count.
 #[test]
 fn a_skip_is_no_regression() {
     let project = Project::new()
@@ -345,6 +373,8 @@ fn a_skip_is_no_regression() {
     assert_eq!((seen.statuses(), seen.ran.code), (vec!["FAIL"], 1));
 }
 
+/// Go tool: a `ping` of the server is answered with an error.
+/// Here: it is answered.
 #[test]
 fn a_ping_of_the_server_is_answered() {
     scripted(
@@ -365,6 +395,8 @@ assert: {tool: any, expect: {equals: pong}}
     );
 }
 
+/// Go tool: what one assertion writes into a shared fixture can fail another.
+/// Here: each has a fresh copy; the original is never written to.
 #[test]
 fn what_one_assertion_writes_the_next_does_not_see() {
     let project = Project::with_suite(
@@ -387,6 +419,8 @@ assert: {tool: echo, args: {message: x}, expect: {file_not_exists: [moved.txt]}}
 }
 
 #[cfg(unix)]
+/// Go tool: `${X:-default}` in `env` and `headers` is empty, and `${X:-${Y}}` is `}`.
+/// Here: it is the default, in which variables and `{{…}}` are filled in too.
 #[test]
 fn defaults_of_variables_are_filled_in() {
     let suite = format!(
@@ -411,6 +445,9 @@ assert: {{tool: echo, expect: {{stderr: {{contains: ['[plain][ab$cd][', '/data/x
     }
 }
 
+/// Go tool: a stray line with the id 1 before the handshake is taken for its answer.
+/// Here: it is a finding; one that has the id of the handshake and is not an answer to it is an *Error* that shows
+/// the frame.
 #[test]
 fn a_stray_answer_is_not_taken_for_the_handshake() {
     scripted(
@@ -437,6 +474,9 @@ assert: {tool: any}
     );
 }
 
+/// Go tool: `capture`, `min_results` and `net_delta` want a text that is JSON alone; `json_path` looks for JSON in
+/// one line.
+/// Here: all read the first JSON value that begins and ends with a line, over one line or several.
 #[test]
 fn json_is_found_among_other_lines() {
     embedded(

@@ -1,9 +1,11 @@
-//! What a run says.
+//! Reports.
 
 use super::run_in;
 use crate::harness::Project;
 
 #[cfg(unix)]
+/// Go tool: what the server wrote to stderr is never shown.
+/// Here: its end is shown with every failure.
 #[test]
 fn the_last_words_of_a_server_are_shown() {
     let project = Project::with_suite(
@@ -23,6 +25,9 @@ assert: {tool: echo}
     assert!(ran.stdout.contains('7'), "the exit code: {}", ran.stdout);
 }
 
+/// Go tool: code and data of errors are dropped, only the first failing check is reported, texts are cut at 200
+/// characters.
+/// Here: all mismatches are reported, with file, line and a difference.
 #[test]
 fn every_mismatch_is_told_with_its_place() {
     let long = format!("{}needle{}", "hay ".repeat(100), " hay".repeat(100));
@@ -65,6 +70,8 @@ assert:
     }
 }
 
+/// Go tool: `--json` prints other things to standard output as well.
+/// Here: one JSON array and nothing else.
 #[test]
 fn json_is_all_there_is_on_standard_output() {
     let suite = |wanted: &str| {
@@ -79,6 +86,8 @@ fn json_is_all_there_is_on_standard_output() {
     assert_eq!((seen.statuses(), seen.ran.code), (vec!["FAIL"], 1));
 }
 
+/// Go tool: `/dev/null` is taken for a terminal.
+/// Here: colours and progress only on a terminal.
 #[test]
 fn what_is_no_terminal_gets_no_colours_and_no_progress() {
     let project = Project::with_suite(
@@ -91,6 +100,8 @@ fn what_is_no_terminal_gets_no_colours_and_no_progress() {
     }
 }
 
+/// Go tool: JUnit has no reasons for skips, no files, no times, and the same name for each trial.
+/// Here: it has them; names are unique.
 #[test]
 fn junit_names_reasons_files_and_trials() {
     let project = Project::with_suite(
@@ -128,6 +139,8 @@ assert: {tool: echo}
     assert_eq!((names.len(), unique.len()), (4, 4), "{names:?}");
 }
 
+/// Go tool: assertions of the same name are one in baselines.
+/// Here: identity is file and name, and a counter where both are the same.
 #[test]
 fn assertions_of_one_name_are_told_apart() {
     let one = "name: same\nserver: {builtin: conformance}\nassert: {tool: echo}\n";
@@ -146,6 +159,8 @@ fn assertions_of_one_name_are_told_apart() {
     }
 }
 
+/// Go tool: `--markdown FILE` appends to the file.
+/// Here: the file is of this run; what a job collects goes to `GITHUB_STEP_SUMMARY`.
 #[test]
 fn the_files_of_a_run_are_of_this_run_alone() {
     let project =
@@ -157,6 +172,8 @@ fn the_files_of_a_run_are_of_this_run_alone() {
     assert_eq!(report.matches("### mcp-assert").count(), 1, "{report}");
 }
 
+/// Go tool: skips and every trial count in the badge: `1/2` and yellow.
+/// Here: neither does: `1/1` and green.
 #[test]
 fn skips_are_left_out_of_the_badge() {
     let suite = "

@@ -1,9 +1,11 @@
-//! What a run must never do.
+//! Safety and starting servers.
 
 use super::{case, embedded, run_in};
 use crate::harness::{BINARY, Project};
 
 #[cfg(unix)]
+/// Go tool: when the fixture cannot be copied, the original is used in silence.
+/// Here: the run or the assertion fails.
 #[test]
 fn the_original_fixture_is_never_used() {
     let suite = "
@@ -25,6 +27,8 @@ assert: {tool: write_file, args: {path: kept.txt, text: WRITTEN}}
     assert!(said.contains("no-such-folder"), "{said}");
 }
 
+/// Go tool: text of the server reaches the terminal with its escape sequences.
+/// Here: control bytes are written out.
 #[test]
 fn text_of_the_server_reaches_the_terminal_harmless() {
     let project = Project::with_suite(
@@ -48,6 +52,8 @@ assert:
     }
 }
 
+/// Go tool: text of the server breaks the tables of the Markdown report.
+/// Here: it is escaped.
 #[test]
 fn markdown_is_escaped() {
     let project = Project::with_suite(
@@ -77,6 +83,8 @@ assert:
 }
 
 #[cfg(unix)]
+/// Go tool: `{{fixture}}/..` leads into a folder that all assertions share.
+/// Here: the copy's parent belongs to this assertion alone; file expectations refuse to look outside of the copy.
 #[test]
 fn the_way_out_of_the_copy_leads_nowhere_shared() {
     let project = Project::with_suite(&format!(
@@ -130,6 +138,8 @@ assert: {{tool: echo, expect: {{file_not_exists: [/kept.txt]}}}}
     assert!(told.contains("warning[outside-fixture]"), "{told}");
 }
 
+/// Go tool: captured text that contains `{{name}}` is expanded again, at random.
+/// Here: inserted text is never expanded.
 #[test]
 fn what_is_inserted_is_never_expanded() {
     embedded(
@@ -155,6 +165,8 @@ assert:
 }
 
 #[cfg(unix)]
+/// Go tool: a `$` in values of `env` cannot be written.
+/// Here: `$$`.
 #[test]
 fn a_dollar_can_be_written() {
     case(
@@ -173,6 +185,8 @@ assert: {{tool: echo, expect: {{stderr: {{contains: ['[pa$word1]']}}}}}}
 }
 
 #[cfg(unix)]
+/// Go tool: symbolic links are missing from the copy; a fixture that is one itself is copied as an empty folder.
+/// Here: links that stay inside are kept, others are a problem; the fixture's own path may be a link.
 #[test]
 fn links_of_the_fixture_are_kept_and_may_not_lead_out() {
     use std::os::unix::fs::symlink;
@@ -195,6 +209,8 @@ assert: {tool: echo, expect: {file_contains: {kept.txt: original, link.txt: orig
     assert!(said.contains("out.txt"), "{said}");
 }
 
+/// Go tool: `--server` is split at white space; quotes are part of the words.
+/// Here: it is split as a shell does: `--server "sh 'my server.sh'"`.
 #[test]
 fn a_server_on_the_command_line_is_quoted_as_in_a_shell() {
     let project = Project::with_suite("name: quoted\nassert: {tool: x}\n").file(
@@ -205,6 +221,8 @@ fn a_server_on_the_command_line_is_quoted_as_in_a_shell() {
     assert_eq!(seen.statuses(), ["PASS"], "{}", seen.details());
 }
 
+/// Go tool: roots are sent as written: `file://` before a relative path or one with blanks.
+/// Here: they are absolute URIs with the necessary escapes: `file:///home/me/a%20b`.
 #[test]
 fn roots_are_addresses() {
     let suite = "

@@ -26,6 +26,8 @@ fn gateway() -> String {
     format!("{}.1", network.rsplit_once('.').unwrap().0)
 }
 
+/// Go tool: `server.docker: IMAGE` is a plain `docker run`: with a network, a writable root, and no limits.
+/// Here: it is closed; `docker: {image: IMAGE, read_only: false, network: bridge, user: root}` opens it.
 #[test]
 fn a_container_reaches_this_machine_only_when_the_suite_opens_it() {
     if !ready() {
