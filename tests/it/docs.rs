@@ -1,60 +1,69 @@
 //! The pages for users say what is so: their console blocks are run, in order, in one throw-away folder for each
 //! page, and their YAML blocks are valid suites.
 //!
-//! A `yaml` block that begins with a comment holding a path is written to that path. In a `console` block, a line
-//! `$ command` is run by `sh` with the binary on `PATH`, and the lines after it are what it prints (standard output
-//! and standard error); a line `...` stands for any lines. Times are not compared. A command that fails must be
-//! followed by `$ echo $?`. A `console engine` block is left out where no container engine answers. With
-//! `UPDATE_DOCS=1` the printed lines are written anew.
+//! A `yaml` or `python` block begins with a comment that holds a path, and is written there. In a `console` block, a
+//! line `$ command` is run by `sh` with the binary on `PATH`, and the lines after it are what it prints (standard
+//! output and standard error); a line `...` stands for any lines. Times are not compared. A command that fails must be
+//! followed by `$ echo $?`. A `console engine` block is left out where no container engine answers, a `console npm`
+//! block where `scripts/servers` has not been run. With `UPDATE_DOCS=1` the printed lines are written anew.
 
 use std::{
     fmt::Write as _,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
 use crate::{
     engine::engine,
     harness::{BINARY, Project, mask},
+    published_servers,
 };
 
 /// A page, cut at its fences.
 enum Part {
-    /// What stands between blocks, fences included.
+    /// The text between blocks, fences included.
     Prose(String),
     /// A `console` block after its fence, whose commands print the lines below them.
     Console(&'static str, String),
-    /// A `yaml` block.
-    Yaml(String),
+    /// A block after its fence that is written to a file.
+    File(&'static str, String),
 }
 
-/// How a block of commands begins.
-const CONSOLE: &str = "```console";
+/// The fences of commands: for every machine, for those with a container engine, for those with the published servers.
+const CONSOLES: [&str; 3] = ["```console", "```console engine", "```console npm"];
 
-/// The same where the commands need a container engine.
-const CONTAINED: &str = "```console engine";
+/// The fences of files.
+const FILES: [&str; 2] = ["```yaml", "```python"];
 
 /// Cuts a page.
 fn parts(page: &str) -> Vec<Part> {
     let mut parts = vec![Part::Prose(String::new())];
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
-        match line {
-            CONSOLE => parts.push(Part::Console(CONSOLE, block(&mut lines))),
-            CONTAINED => parts.push(Part::Console(CONTAINED, block(&mut lines))),
-            "```yaml" => parts.push(Part::Yaml(block(&mut lines))),
-            _ => {
-                if !matches!(parts.last(), Some(Part::Prose(_))) {
-                    parts.push(Part::Prose(String::new()));
-                }
-                if let Some(Part::Prose(text)) = parts.last_mut() {
-                    text.push_str(line);
-                    text.push('\n');
-                }
+        if let Some(fence) = CONSOLES.into_iter().find(|fence| *fence == line) {
+            parts.push(Part::Console(fence, block(&mut lines)));
+        } else if let Some(fence) = FILES.into_iter().find(|fence| *fence == line) {
+            parts.push(Part::File(fence, block(&mut lines)));
+        } else {
+            if !matches!(parts.last(), Some(Part::Prose(_))) {
+                parts.push(Part::Prose(String::new()));
+            }
+            if let Some(Part::Prose(text)) = parts.last_mut() {
+                text.push_str(line);
+                text.push('\n');
             }
         }
     }
     parts
+}
+
+/// Whether the commands below this fence can run on this machine.
+fn can_run(fence: &str) -> bool {
+    match fence.rsplit(' ').next() {
+        Some("engine") => engine(),
+        Some("npm") => published_servers::installed(),
+        _ => true,
+    }
 }
 
 /// The lines up to the end of a block.
@@ -94,6 +103,8 @@ fn run(project: &Project, command: &str, before: i32) -> (String, i32) {
         .env("PATH", path)
         .env("HOME", project.path())
         .envs(std::env::var_os("DOCKER_HOST").map(|host| ("DOCKER_HOST", host)))
+        .env("npm_config_offline", "true")
+        .env("npm_config_update_notifier", "false")
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -133,34 +144,48 @@ fn a_page_holds_however_long_the_phases_take() {
     );
 }
 
-/// The path in the comment a YAML block begins with.
+/// The path in the comment that a block begins with.
 fn file_of(block: &str) -> Option<&str> {
     let comment = block.lines().next()?.strip_prefix("# ")?;
-    (Path::new(comment).extension()? == "yaml" && !comment.contains(' ')).then_some(comment)
+    (Path::new(comment).extension().is_some() && !comment.contains(' ')).then_some(comment)
+}
+
+/// What is wrong with a suite. A settings file alone is valid and holds no assertion.
+fn invalid(project: &Project, path: &str) -> Option<String> {
+    let ran = project.run(&["validate", path]);
+    let valid = matches!(ran.code, 0 | 4);
+    (!valid).then(|| format!("{path}: {}{}", ran.shown(), ran.complaints()))
+}
+
+/// Lets `npx` find the published servers without a download.
+fn with_servers(project: &Project) {
+    let servers = root().join("target/servers/node_modules");
+    std::os::unix::fs::symlink(servers, project.path().join("node_modules")).unwrap();
 }
 
 /// Runs a page and compares it, or writes it anew.
 fn holds(page: &str) {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(page);
+    let file = root().join(page);
     let text = std::fs::read_to_string(&file).unwrap();
     let mut project = Project::new();
+    with_servers(&project);
     let (mut fresh, mut wrong) = (String::new(), String::new());
     for part in parts(&text) {
         match part {
             Part::Prose(text) => fresh.push_str(&text),
-            Part::Yaml(block) => {
+            Part::File(fence, block) => {
                 let path = file_of(&block).unwrap_or_else(|| panic!("{page}: no path:\n{block}"));
                 project = project.file(path, &block);
-                let ran = project.run(&["validate", path]);
-                // A settings file alone is valid and holds no assertion.
-                if !matches!(ran.code, 0 | 4) {
-                    let (shown, complaints) = (ran.shown(), ran.complaints());
-                    writeln!(wrong, "{page}: {path}: {shown}{complaints}").unwrap();
+                if let Some(complaint) = (fence == "```yaml")
+                    .then(|| invalid(&project, path))
+                    .flatten()
+                {
+                    writeln!(wrong, "{page}: {complaint}").unwrap();
                 }
-                write!(fresh, "```yaml\n{block}```\n").unwrap();
+                write!(fresh, "{fence}\n{block}```\n").unwrap();
             }
-            Part::Console(CONTAINED, block) if !engine() => {
-                write!(fresh, "{CONTAINED}\n{block}```\n").unwrap();
+            Part::Console(fence, block) if !can_run(fence) => {
+                write!(fresh, "{fence}\n{block}```\n").unwrap();
             }
             Part::Console(fence, block) => {
                 writeln!(fresh, "{fence}").unwrap();
@@ -202,39 +227,124 @@ fn holds(page: &str) {
 }
 
 #[test]
-fn the_guide_holds() {
-    holds("docs/guide.md");
-}
-
-#[test]
-fn the_page_of_containers_holds() {
-    holds("docs/containers.md");
-}
-
-#[test]
 fn the_readme_holds() {
     holds("README.md");
 }
 
 #[test]
-fn links_lead_to_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let link = regex::Regex::new(r"\]\(([^)#:]+)(#[^)]*)?\)").unwrap();
-    for page in [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "docs/guide.md",
-        "docs/security.md",
-        "docs/compat.md",
-        "docs/github-action.md",
-        "docs/gitlab.md",
-        "docs/containers.md",
-    ] {
-        let text = std::fs::read_to_string(root.join(page)).unwrap();
+fn the_tutorial_holds() {
+    holds("docs/tutorial.md");
+}
+
+#[test]
+fn the_page_of_isolation_holds() {
+    holds("docs/isolation.md");
+}
+
+#[test]
+fn the_how_tos_hold() {
+    let pages: Vec<String> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with("docs/how-to/"))
+        .collect();
+    assert!(pages.len() > 5, "{pages:?}");
+    let wrong: Vec<&String> = std::thread::scope(|scope| {
+        let running: Vec<_> = pages
+            .iter()
+            .map(|page| (page, scope.spawn(|| holds(page))))
+            .collect();
+        running
+            .into_iter()
+            .filter_map(|(page, thread)| thread.join().is_err().then_some(page))
+            .collect()
+    });
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All pages, as paths from the root.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+        .map(str::to_owned)
+        .into();
+    for folder in ["docs", "docs/how-to", "docs/reference", "examples"] {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        pages.extend(
+            names
+                .filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "md"))
+                .map(|name| format!("{folder}/{name}")),
+        );
+    }
+    pages.sort();
+    pages
+}
+
+/// The anchors that GitHub gives to the headings of a page.
+fn anchors(page: &str) -> Vec<String> {
+    page.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            let heading = line.trim_start_matches('#').trim().to_lowercase();
+            heading
+                .chars()
+                .filter(|sign| sign.is_alphanumeric() || " -_".contains(*sign))
+                .map(|sign| if sign == ' ' { '-' } else { sign })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let link = regex::Regex::new(r"\]\(([^)#:]*)(?:#([^):]*))?\)").unwrap();
+    for page in pages() {
+        let file = root().join(&page);
+        let text = std::fs::read_to_string(&file).unwrap();
         for found in link.captures_iter(&text) {
-            let target = root.join(page).parent().unwrap().join(&found[1]);
-            assert!(target.exists(), "{page} leads to {}", &found[1]);
+            let target = match &found[1] {
+                "" => file.clone(),
+                path => file.parent().unwrap().join(path),
+            };
+            assert!(target.exists(), "{page} leads to {}", &found[0]);
+            if let Some(anchor) = found.get(2) {
+                let known = anchors(&std::fs::read_to_string(&target).unwrap());
+                let known = known.iter().any(|known| known == anchor.as_str());
+                assert!(known, "{page} leads to {}", &found[0]);
+            }
+        }
+    }
+}
+
+/// A reader who lands on any page finds all others.
+#[test]
+fn every_page_leads_to_the_list_of_pages() {
+    let list = std::fs::read_to_string(root().join("docs/README.md")).unwrap();
+    for page in pages() {
+        let Some(name) = page
+            .strip_prefix("docs/")
+            .filter(|name| *name != "README.md")
+        else {
+            continue;
+        };
+        assert!(
+            list.contains(&format!("({name})")),
+            "docs/README.md lacks {name}"
+        );
+        if !name.starts_with("reference") {
+            let text = std::fs::read_to_string(root().join(&page)).unwrap();
+            let back = if name.contains('/') {
+                "(../README.md)"
+            } else {
+                "(README.md)"
+            };
+            assert!(
+                text.contains(back),
+                "{page} does not lead to docs/README.md"
+            );
         }
     }
 }

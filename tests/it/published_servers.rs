@@ -13,7 +13,7 @@ use crate::harness::{BINARY, Project};
 const SERVERS: [&str; 5] = ["everything", "filesystem", "git", "memory", "time"];
 
 /// Whether the servers are there; says so when they are not.
-fn installed() -> bool {
+pub(crate) fn installed() -> bool {
     let there = root().join("target/servers/.installed").exists();
     if !there {
         let said = "the published servers are not installed: run scripts/servers";

@@ -12,12 +12,13 @@ const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef012
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// The files in which an action is named.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "scripts/pin",
     "action.yml",
     "Dockerfile",
     "README.md",
     "docs/github-action.md",
+    "docs/compat.md",
     ".github/workflows/mcp-assert.yml",
     ".github/workflows/comment.yml",
 ];

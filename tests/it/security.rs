@@ -1,4 +1,4 @@
-//! What `docs/security.md` promises of secrets and environments.
+//! What `docs/isolation.md` promises of secrets and environments.
 
 use crate::harness::Project;
 
