@@ -101,7 +101,7 @@ impl Context {
     fn say(&self, text: &str) {
         match &self.log {
             Some(log) => log.say(text),
-            None => self.streams.say(text),
+            None => self.streams.say(text.as_bytes()),
         }
     }
 
@@ -122,6 +122,7 @@ impl Context {
         if let Some(log) = &self.log {
             log.close();
         }
+        self.streams.settle();
     }
 
     /// Lets the words of a panic reach the log as harmless as all others.

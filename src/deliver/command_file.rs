@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use super::{DeliverError, clash, token};
+use super::{DeliverError, file::identity, token};
 use text::environment::{COMMAND_FILES, Environment};
 
 /// The one of these files that holds Markdown.
@@ -18,7 +18,7 @@ const PREFIX: &str = "mcp_";
 
 /// The variable that names the file to which a path leads, by whatever way, when it is one of these.
 pub(crate) fn named(path: &Path, environment: &Environment) -> Option<&'static str> {
-    let file = |path: &Path| clash::file(&environment.directory.join(path));
+    let file = |path: &Path| identity(&environment.directory.join(path));
     let wanted = file(path);
     COMMAND_FILES.into_iter().find(|name| {
         let own = environment.variable(name).filter(|own| !own.is_empty());
@@ -30,12 +30,6 @@ pub(crate) fn named(path: &Path, environment: &Environment) -> Option<&'static s
 /// Whether a path leads to the summary of the step.
 pub(crate) fn is_summary(path: &Path, environment: &Environment) -> bool {
     named(path, environment) == Some(SUMMARY)
-}
-
-/// Why nothing is written over the file to which a path leads, when it is one of these.
-pub(crate) fn stays(path: &Path, environment: &Environment) -> Option<String> {
-    let name = named(path, environment)?;
-    Some(format!("the runner's own file `{name}`"))
 }
 
 /// Appends pairs whose values may be any text.

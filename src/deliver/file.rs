@@ -3,18 +3,15 @@
 use std::{
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
-    os::{
-        fd::AsFd,
-        unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
-    },
-    path::{Path, PathBuf},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
+    path::{Component, Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rustix::{fs::OFlags, io::Errno};
 
-use super::standard::Patience;
+use super::standard::{LOOK, Streams};
 
 /// Whom files are handed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,28 +34,63 @@ impl Owner {
     }
 }
 
-/// Replaces a file by one that is complete: written beside it, then renamed.
+/// The path with its links followed, also where the file or the folders above it are not there yet.
+pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        other => return other,
+    }
+    // A pipe without a name is behind a link that names no path.
+    if fs::metadata(path).is_ok() {
+        return Ok(path.to_owned());
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    };
+    if let Ok(target) = fs::read_link(path) {
+        return resolved(&parent.join(target));
+    }
+    let mut folder = resolved(parent)?;
+    match path.components().next_back() {
+        Some(Component::Normal(name)) => folder.push(name),
+        // What is not there yet can be no link.
+        _ => drop(folder.pop()),
+    }
+    Ok(folder)
+}
+
+/// The file that a path leads to, whether it is there yet or not; none for a pipe or a device, to which many may write,
+/// and for a folder, which nothing is written over.
+pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
+    let file = resolved(path).ok()?;
+    fs::metadata(&file)
+        .map_or(true, |found| found.is_file())
+        .then_some(file)
+}
+
+/// Replaces a file by one that is complete: written beside it, then renamed. A link stays a link.
 pub(super) fn replace(
     path: &Path,
     text: &str,
     owner: Option<Owner>,
-    patience: &Patience,
+    streams: &Streams,
 ) -> io::Result<()> {
-    let path = behind_links(path)?;
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return write_to_device(&path, text.as_bytes(), patience);
-    }
+    let path = resolved(path)?;
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return write_to_device(&path, text.as_bytes(), streams);
+    }
+    let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder, owner)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".mcp-assert-");
-    keep_mode(&mut builder, &path);
+    // The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
+    let mode = fs::metadata(&path).map_or(0o666, |found| found.permissions().mode() & 0o777);
+    builder
+        .prefix(".mcp-assert-")
+        .permissions(fs::Permissions::from_mode(mode));
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     hand_over(file.as_file(), owner)?;
@@ -66,52 +98,28 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// How many links the system follows one behind the other.
-const MOST_LINKS: usize = 40;
-
-/// The place behind links, which stay links: what they lead to is replaced, or made where it is not there yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        if let Ok(real) = fs::canonicalize(&path) {
-            return Ok(real);
-        }
-        // What a pipe without a name is called behind its link is no path.
-        let leads = fs::metadata(&path).is_ok();
-        match fs::read_link(&path) {
-            Ok(target) if !leads => path = path.parent().unwrap_or(Path::new("")).join(target),
-            Ok(_) | Err(_) => return Ok(path),
-        }
-    }
-    Err(io::Error::other("its link leads in a circle"))
-}
-
-/// Writes to a pipe or a device, which cannot be replaced. Nobody is waited for who may never come: for a
-/// reader only for a moment, and so for one that stands still once a signal has come.
-fn write_to_device(path: &Path, bytes: &[u8], patience: &Patience) -> io::Result<()> {
+/// Writes to a pipe or a device, which cannot be replaced. A pipe without a reader is an error; a reader that stands still
+/// is not waited for after a signal.
+fn write_to_device(path: &Path, mut bytes: &[u8], streams: &Streams) -> io::Result<()> {
+    let unread = || io::Error::other("nobody reads from this pipe");
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(flags.bits().cast_signed());
-    let begun = Instant::now();
-    loop {
-        match options.open(path) {
-            Ok(device) => return patience.write_all(device.as_fd(), bytes),
-            Err(error) if !is_unread(path, &error) => return Err(error),
-            // One that is started beside us may come a moment later.
-            Err(_) if begun.elapsed() < READER => thread::sleep(LOOK),
-            Err(_) => return Err(io::Error::other("nobody reads from this pipe")),
+    let mut device = options.open(path).map_err(|error| {
+        let is_unread = Errno::from_io_error(&error) == Some(Errno::NXIO);
+        if is_unread { unread() } else { error }
+    })?;
+    let mut taken = Instant::now();
+    while !bytes.is_empty() {
+        match device.write(bytes) {
+            Ok(count) => (bytes, taken) = (&bytes[count..], Instant::now()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+            Err(_) if streams.is_over(taken) => return Err(unread()),
+            Err(_) => thread::sleep(LOOK),
         }
     }
-}
-
-/// How long a pipe's reader is waited for, and how often it is looked for.
-const READER: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(10);
-
-/// Whether it could not be opened because nobody has it open for reading.
-fn is_unread(path: &Path, error: &io::Error) -> bool {
-    let is_fifo = || fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
-    Errno::from_io_error(error) == Some(Errno::NXIO) && is_fifo()
+    Ok(())
 }
 
 /// Makes a folder and those above it that are missing.
@@ -136,10 +144,4 @@ fn hand_over(file: &fs::File, owner: Option<Owner>) -> io::Result<()> {
         Some(Owner { user, group }) => fchown(file, Some(user), Some(group)),
         None => Ok(()),
     }
-}
-
-/// The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
-fn keep_mode(builder: &mut tempfile::Builder<'_, '_>, path: &Path) {
-    let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode() & 0o777);
-    builder.permissions(fs::Permissions::from_mode(mode));
 }

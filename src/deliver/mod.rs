@@ -2,10 +2,9 @@
 //! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
 
 pub(crate) mod bounds;
-pub(crate) mod clash;
 pub(crate) mod command_file;
 pub(crate) mod facts;
-mod file;
+pub(crate) mod file;
 pub(crate) mod github;
 pub(crate) mod standard;
 pub(crate) mod stdout;
@@ -74,7 +73,7 @@ pub(crate) fn write(
     text: &str,
     stdout: &mut Stdout,
 ) -> Result<(), DeliverError> {
-    let patience = stdout.patience().clone();
+    let streams = stdout.streams().clone();
     let (action, place, written) = match destination {
         Destination::Stdout => {
             let written = stdout.write_all(text.as_bytes());
@@ -82,13 +81,13 @@ pub(crate) fn write(
             ("write", Path::new("stdout"), written)
         }
         Destination::File(path) => {
-            let written = file::replace(path, text, None, &patience);
+            let written = file::replace(path, text, None, &streams);
             ("write", path.as_path(), written)
         }
         Destination::Within(bounds, path) => (
             "write",
             path.as_path(),
-            bounds.replace(path, text, &patience),
+            bounds.replace(path, text, &streams),
         ),
         Destination::StepSummary(path) => {
             ("append to", path.as_path(), command_file::add(path, text))

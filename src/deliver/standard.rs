@@ -1,107 +1,31 @@
-//! The standard streams of this process, as one value that is handed to everybody who writes. While jobs run, a thread
-//! writes what was said, in its order, so that a slow reader delays no job. A reader that does not read is waited for, as
-//! by any program, but after a signal only for a moment: whoever sent it waits for our end.
+//! Standard output and standard error of this process. A thread writes what is said, in order. While jobs run nobody
+//! waits for it, so that a slow reader delays no job; at other times `flush` waits. After a signal a reader that stands
+//! still is waited for only briefly.
 
 use std::{
     collections::VecDeque,
     io::{self, Write},
-    os::fd::BorrowedFd,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    fs::{FileType, fstat},
+    event::{PollFd, PollFlags, poll},
     io::Errno,
 };
 
-/// How long after the signal a reader that stands still is waited for.
+/// How long after a signal a reader that stands still is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether there was a signal.
-const MOMENT: Duration = Duration::from_millis(100);
-const LOOK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
+/// How often a waiting writer looks for a signal.
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// What a pipe takes without waiting when it says that it takes something (`PIPE_BUF`).
-const PIECE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
-
-/// How long readers are waited for.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Patience(Arc<Waited>);
-
-#[derive(Debug, Default)]
-struct Waited {
-    /// When the signal came.
-    hurry: OnceLock<Instant>,
-    given_up: AtomicBool,
-}
-
-impl Patience {
-    /// From here on nobody is waited for any longer than a moment.
-    pub(crate) fn hurry(&self) {
-        self.0.hurry.get_or_init(Instant::now);
-    }
-
-    /// Whether a reader stood still for longer than that, so that it lacks something.
-    pub(crate) fn has_given_up(&self) -> bool {
-        self.0.given_up.load(Ordering::SeqCst)
-    }
-
-    fn is_over(&self) -> bool {
-        self.came_before(PATIENCE)
-    }
-
-    /// Whether a write that began when there was patience had to give up long ago.
-    fn has_been_over(&self) -> bool {
-        self.came_before(2 * PATIENCE)
-    }
-
-    fn came_before(&self, time: Duration) -> bool {
-        let hurry = self.0.hurry.get();
-        hurry.is_some_and(|since| since.elapsed() >= time)
-    }
-
-    /// Writes all of it to an open file, as long as there is patience.
-    pub(super) fn write_all(&self, stream: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
-        let is_file = fstat(stream)
-            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
-        while !bytes.is_empty() {
-            match takes_within(stream, &LOOK) {
-                Ok(false) if self.is_over() => {
-                    self.0.given_up.store(true, Ordering::SeqCst);
-                    return Err(io::ErrorKind::BrokenPipe.into());
-                }
-                Ok(false) | Err(Errno::INTR) => continue,
-                // What cannot be asked is written to.
-                Ok(true) | Err(_) => {}
-            }
-            let piece = if is_file {
-                bytes
-            } else {
-                &bytes[..bytes.len().min(PIECE)]
-            };
-            match rustix::io::write(stream, piece) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn takes_within(stream: BorrowedFd<'_>, time: &Timespec) -> Result<bool, Errno> {
-    let mut asked = [PollFd::new(&stream, PollFlags::OUT)];
-    poll(&mut asked, Some(time)).map(|ready| ready > 0)
-}
+/// Bytes that a reader has to take to count as reading.
+const PIECE: usize = 16 * 1024;
 
 /// One of the two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,45 +34,35 @@ enum Which {
     Error,
 }
 
-impl Which {
-    fn stream(self) -> BorrowedFd<'static> {
-        match self {
-            Self::Out => rustix::stdio::stdout(),
-            Self::Error => rustix::stdio::stderr(),
-        }
-    }
-}
-
-/// Standard output and standard error.
+/// Standard output and standard error; all clones share one queue.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Streams {
-    patience: Patience,
-    shared: Arc<Shared>,
-}
+pub(crate) struct Streams(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    news: Condvar,
+    changed: Condvar,
+    signalled: OnceLock<Instant>,
+    given_up: AtomicBool,
 }
 
-/// What waits to be written while jobs run.
+/// What waits to be written.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<(Which, Vec<u8>)>,
-    /// Whether a thread writes it; else everybody writes for themselves.
-    is_open: bool,
-    /// Whether the thread ends when nothing waits any more.
-    is_ending: bool,
-    /// Whether the thread is writing something.
-    is_busy: bool,
+    has_writer: bool,
+    is_writing: bool,
+    /// Whether jobs run, which must not wait for a reader.
+    is_deferred: bool,
+    /// When a reader last took something.
+    taken: Option<Instant>,
     /// Why a stream cannot be written to any more: nothing follows a gap.
     broken: Vec<(Which, Errno)>,
 }
 
 impl Queue {
     fn is_settled(&self) -> bool {
-        self.waiting.is_empty() && !self.is_busy
+        self.waiting.is_empty() && !self.is_writing
     }
 
     fn whole(&self, which: Which) -> io::Result<()> {
@@ -157,22 +71,21 @@ impl Queue {
     }
 }
 
-impl Shared {
-    /// Waits for news, at most for a moment.
-    fn wait<'a>(&self, queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        let waited = self.news.wait_timeout(queue, MOMENT);
-        waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Streams {
-    /// How long readers are waited for.
-    pub(crate) fn patience(&self) -> &Patience {
-        &self.patience
+    /// From here on nobody is waited for any longer than a moment.
+    pub(crate) fn hurry(&self) {
+        self.0.signalled.get_or_init(Instant::now);
+    }
+
+    /// Whether a reader that stands still is not waited for any more, counted from a moment at which it did.
+    pub(super) fn is_over(&self, since: Instant) -> bool {
+        let signalled = self.0.signalled.get();
+        signalled.is_some_and(|at| since.max(*at).elapsed() >= PATIENCE)
+    }
+
+    /// Whether a reader stood still for too long, so that it lacks something.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.0.given_up.load(Ordering::SeqCst)
     }
 
     /// Standard output, not buffered.
@@ -185,128 +98,110 @@ impl Streams {
         Standard(self.clone(), Which::Error)
     }
 
-    /// Writes something to standard error. If nobody reads it, there is nobody to tell.
-    pub(crate) fn say(&self, text: &str) {
-        let _ = self.write(Which::Error, text.as_bytes());
+    /// Writes to standard error. If nobody reads it, there is nobody to tell.
+    pub(crate) fn say(&self, text: &[u8]) {
+        let _ = self.write(Which::Error, text);
     }
 
-    /// Likewise, for whoever gives up when it is gone.
-    pub(crate) fn draw(&self, bytes: &[u8]) -> io::Result<()> {
-        self.write(Which::Error, bytes)
-    }
-
-    /// Whether both streams take something at this moment. What is drawn anew every moment is not kept for a reader that
-    /// stands still.
+    /// Whether everything was taken. What is drawn anew every moment is not kept for a reader that stands still.
     pub(crate) fn is_read(&self) -> bool {
-        let queue = self.shared.lock();
-        let takes = |which: &Which| {
-            let takes = takes_within(which.stream(), &Timespec::default());
-            takes.unwrap_or(true)
-        };
-        queue.is_settled() && [Which::Out, Which::Error].iter().all(takes)
+        self.lock().is_settled()
     }
 
-    /// From here on a thread writes, and nobody else waits for a reader; until what is given back is dropped.
-    pub(crate) fn unhindered(&self) -> Unhindered {
-        let streams = self.clone();
-        let thread = thread::Builder::new().name("output".to_owned());
-        let mut queue = self.shared.lock();
-        // Without a thread everybody goes on to wait.
-        let writer = thread.spawn(move || streams.carry()).ok();
-        queue.is_open = writer.is_some();
-        queue.is_ending = false;
-        drop(queue);
-        Unhindered {
-            streams: self.clone(),
-            writer,
-        }
+    /// Lets no writer wait for a reader until [`Streams::settle`].
+    pub(crate) fn defer(&self) {
+        self.lock().is_deferred = true;
     }
 
-    /// Waits until nothing waits to be written.
+    /// Waits until everything is written, or a reader is given up.
     pub(crate) fn settle(&self) {
-        let mut queue = self.shared.lock();
-        while queue.is_open && !queue.is_settled() {
-            queue = self.shared.wait(queue);
+        let begun = Instant::now();
+        let mut queue = self.lock();
+        queue.is_deferred = false;
+        while !queue.is_settled() && !self.has_given_up() {
+            if self.is_over(queue.taken.map_or(begun, |taken| taken.max(begun))) {
+                // The thread may wait in the middle of a piece: it goes with the process.
+                self.0.given_up.store(true, Ordering::SeqCst);
+                let gone = [Which::Out, Which::Error].map(|which| (which, Errno::PIPE));
+                queue.broken.extend(gone);
+                queue.waiting.clear();
+            } else {
+                let waited = self.0.changed.wait_timeout(queue, LOOK);
+                queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
         }
     }
 
-    /// Writes all of it, or hands it to the thread that does.
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands the bytes to the thread that writes; where the system refuses one, writes them.
     fn write(&self, which: Which, bytes: &[u8]) -> io::Result<()> {
-        let mut queue = self.shared.lock();
+        let mut queue = self.lock();
         queue.whole(which)?;
-        if !queue.is_open {
-            drop(queue);
-            return self.patience.write_all(which.stream(), bytes);
+        if !queue.has_writer {
+            let streams = self.clone();
+            let thread = thread::Builder::new().name("output".to_owned());
+            queue.has_writer = thread.spawn(move || streams.carry()).is_ok();
         }
-        queue.waiting.push_back((which, bytes.to_owned()));
-        self.shared.news.notify_all();
+        if !queue.has_writer {
+            return Ok(write_all(which, bytes)?);
+        }
+        match queue.waiting.back_mut() {
+            Some((last, text)) if *last == which => text.extend_from_slice(bytes),
+            Some(_) | None => queue.waiting.push_back((which, bytes.to_owned())),
+        }
+        self.0.changed.notify_all();
         Ok(())
     }
 
-    /// Writes what waits until it is told to end and nothing does.
+    /// Writes what waits, as long as the process lives.
     fn carry(&self) {
-        let mut queue = self.shared.lock();
+        let mut queue = self.lock();
         loop {
-            if let Some((which, bytes)) = queue.waiting.pop_front() {
-                queue.is_busy = true;
-                drop(queue);
-                let written = self.patience.write_all(which.stream(), &bytes);
-                queue = self.shared.lock();
-                queue.is_busy = false;
-                if let Err(error) = written {
-                    let errno = Errno::from_io_error(&error).unwrap_or(Errno::PIPE);
-                    queue.broken.push((which, errno));
-                    queue.waiting.retain(|(other, _)| *other != which);
-                }
-                self.shared.news.notify_all();
-            } else if queue.is_ending {
-                queue.is_open = false;
-                self.shared.news.notify_all();
-                return;
-            } else {
-                queue = self.shared.wait(queue);
+            let Some((which, bytes)) = queue.waiting.pop_front() else {
+                let waited = self.0.changed.wait(queue);
+                queue = waited.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            queue.is_writing = true;
+            drop(queue);
+            let written = bytes.chunks(PIECE).try_for_each(|piece| {
+                write_all(which, piece)?;
+                self.lock().taken = Some(Instant::now());
+                Ok(())
+            });
+            queue = self.lock();
+            queue.is_writing = false;
+            if let Err(errno) = written {
+                queue.broken.push((which, errno));
+                queue.waiting.retain(|(other, _)| *other != which);
             }
+            self.0.changed.notify_all();
         }
     }
 }
 
-/// As long as this is there nobody waits for a reader; when it goes, what waits is written.
-#[derive(Debug)]
-pub(crate) struct Unhindered {
-    streams: Streams,
-    writer: Option<JoinHandle<()>>,
-}
-
-impl Drop for Unhindered {
-    fn drop(&mut self) {
-        let Streams { patience, shared } = &self.streams;
-        let begun = Instant::now();
-        let mut queue = shared.lock();
-        queue.is_ending = true;
-        shared.news.notify_all();
-        while queue.is_open && self.writer.as_ref().is_some_and(|it| !it.is_finished()) {
-            // The run may have taken longer than that to end after the signal: a reader that reads has its time.
-            if patience.has_been_over() && begun.elapsed() >= 2 * PATIENCE {
-                // A terminal may take part of a piece and then nothing: the thread goes with the process.
-                patience.0.given_up.store(true, Ordering::SeqCst);
-                let gone = [Which::Out, Which::Error].map(|which| (which, Errno::PIPE));
-                queue.broken.extend(gone);
-                queue.is_open = false;
-                return;
-            }
-            queue = shared.wait(queue);
-        }
-        queue.is_open = false;
-        drop(queue);
-        if let Some(writer) = self.writer.take() {
-            // A thread that panicked has told so.
-            let _ = writer.join();
+/// Writes all of it, however long that takes.
+fn write_all(which: Which, mut bytes: &[u8]) -> Result<(), Errno> {
+    let stream = match which {
+        Which::Out => rustix::stdio::stdout(),
+        Which::Error => rustix::stdio::stderr(),
+    };
+    while !bytes.is_empty() {
+        match rustix::io::write(stream, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::INTR) => {}
+            // Another process may have made the stream return at once.
+            Err(Errno::AGAIN) => drop(poll(&mut [PollFd::new(&stream, PollFlags::OUT)], None)),
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }
 
 /// One of the streams, to be written to.
-#[derive(Debug)]
 pub(super) struct Standard(Streams, Which);
 
 impl Write for Standard {
@@ -314,33 +209,31 @@ impl Write for Standard {
         self.0.write(self.1, bytes).map(|()| bytes.len())
     }
 
-    /// What was handed to the thread is not waited for.
     fn flush(&mut self) -> io::Result<()> {
-        self.0.shared.lock().whole(self.1)
+        if !self.0.lock().is_deferred {
+            self.0.settle();
+        }
+        self.0.lock().whole(self.1)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        io::ErrorKind,
-        os::fd::AsFd,
-        time::{Duration, Instant},
-    };
+    use std::time::{Duration, Instant};
 
-    use super::Patience;
+    use super::Streams;
 
     #[test]
     fn a_reader_that_stands_still_is_given_up_after_a_signal() {
-        let (_reader, writer) = rustix::pipe::pipe().unwrap();
-        let patience = Patience::default();
-        patience.write_all(writer.as_fd(), b"taken").unwrap();
-        assert!(!patience.has_given_up());
+        let streams = Streams::default();
+        streams.lock().has_writer = true;
+        streams.say(b"not taken");
+        assert!(!streams.is_read() && !streams.has_given_up());
         let past = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
-        patience.0.hurry.set(past).unwrap();
-        let more = vec![b'x'; 10_000_000];
-        let error = patience.write_all(writer.as_fd(), &more).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::BrokenPipe);
-        assert!(patience.has_given_up());
+        assert!(!streams.is_over(past));
+        streams.hurry();
+        streams.settle();
+        assert!(streams.has_given_up());
+        streams.write(super::Which::Out, b"more").unwrap_err();
     }
 }

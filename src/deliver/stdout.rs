@@ -1,15 +1,11 @@
 //! The one writer of standard output. A reader that went away (`| head`, a closed terminal) is no error: what follows is
-//! dropped. What could not be written otherwise stays an error: nothing follows a gap, and whoever asks at the end is
-//! told.
+//! dropped. Any other failure stays an error, because nothing may follow a gap.
 
-use std::{
-    fmt,
-    io::{self, BufWriter, IsTerminal, Write},
-};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use rustix::io::Errno;
 
-use super::standard::{Patience, Streams};
+use super::standard::Streams;
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
@@ -17,49 +13,27 @@ pub(crate) struct Stdout {
     out: Option<BufWriter<Box<dyn Write + Send>>>,
     /// Why nothing can be written any more: an error that can be told each time.
     broken: Option<(io::ErrorKind, String)>,
-    leads: Leads,
-    patience: Patience,
-}
-
-/// Where the stream leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leads {
-    /// To a terminal, which may be closed while we write.
-    ToTerminal,
-    /// To a file, a pipe, a log.
-    Elsewhere,
-}
-
-impl Leads {
-    /// Whether this error says that nobody reads any more. A terminal that is gone has an error of devices for it.
-    fn is_gone(self, error: &io::Error) -> bool {
-        let closed = || Errno::from_io_error(error) == Some(Errno::IO);
-        error.kind() == io::ErrorKind::BrokenPipe || (self == Self::ToTerminal && closed())
-    }
+    /// A terminal may be closed while we write; it has an error of devices for it.
+    is_terminal: bool,
+    streams: Streams,
 }
 
 impl Stdout {
     /// The process's standard output.
     pub(crate) fn new(streams: &Streams) -> Self {
-        let leads = if io::stdout().is_terminal() {
-            Leads::ToTerminal
-        } else {
-            Leads::Elsewhere
-        };
-        Self::of(streams.out(), leads, streams.patience().clone())
+        Self {
+            is_terminal: io::stdout().is_terminal(),
+            ..Self::over(streams.out(), streams)
+        }
     }
 
-    /// The same over another stream, e.g. one that strips colours.
-    pub(crate) fn over(stream: impl Write + Send + 'static, patience: &Patience) -> Self {
-        Self::of(stream, Leads::Elsewhere, patience.clone())
-    }
-
-    fn of(stream: impl Write + Send + 'static, leads: Leads, patience: Patience) -> Self {
+    /// The same over the log of a workflow.
+    pub(crate) fn over(stream: impl Write + Send + 'static, streams: &Streams) -> Self {
         Self {
             out: Some(BufWriter::new(Box::new(stream))),
             broken: None,
-            leads,
-            patience,
+            is_terminal: false,
+            streams: streams.clone(),
         }
     }
 
@@ -68,20 +42,13 @@ impl Stdout {
     pub(crate) fn closed() -> Self {
         Self {
             out: None,
-            broken: None,
-            leads: Leads::Elsewhere,
-            patience: Patience::default(),
+            ..Self::over(io::sink(), &Streams::default())
         }
     }
 
-    /// How long readers of other places are waited for.
-    pub(super) fn patience(&self) -> &Patience {
-        &self.patience
-    }
-
-    /// Whether the reader is gone.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.out.is_none() && self.broken.is_none()
+    /// The streams of this process.
+    pub(super) fn streams(&self) -> &Streams {
+        &self.streams
     }
 
     /// Runs a write; the end of the reader ends the stream quietly, any other end is an error from then on.
@@ -104,7 +71,8 @@ impl Stdout {
             // Taken apart so that dropping it does not write again.
             let _ = out.into_parts();
         }
-        if self.leads.is_gone(&error) {
+        let is_closed = self.is_terminal && Errno::from_io_error(&error) == Some(Errno::IO);
+        if error.kind() == io::ErrorKind::BrokenPipe || is_closed {
             return Ok(gone);
         }
         self.broken = Some((error.kind(), error.to_string()));
@@ -116,7 +84,10 @@ impl Stdout {
 pub(crate) fn print(text: &[u8], streams: &Streams) -> io::Result<()> {
     let mut out = Stdout::new(streams);
     let written = out.write_all(text).and_then(|()| out.flush());
-    written.inspect_err(|error| streams.say(&format!("error: cannot write `stdout`: {error}\n")))
+    written.inspect_err(|error| {
+        streams.say(format!("error: cannot write `stdout`: {error}\n").as_bytes());
+        streams.settle();
+    })
 }
 
 impl Write for Stdout {
@@ -129,22 +100,13 @@ impl Write for Stdout {
     }
 }
 
-impl fmt::Debug for Stdout {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Stdout")
-            .field("closed", &self.is_closed())
-            .finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{self, Write};
 
     use rustix::io::Errno;
 
-    use super::{Leads, Patience, Stdout};
+    use super::{Stdout, Streams};
 
     /// A pipe whose reader takes so many bytes and then goes away.
     struct Pipe {
@@ -168,7 +130,7 @@ mod tests {
     }
 
     fn over(stream: impl Write + Send + 'static) -> Stdout {
-        Stdout::over(stream, &Patience::default())
+        Stdout::over(stream, &Streams::default())
     }
 
     #[test]
@@ -179,7 +141,7 @@ mod tests {
         });
         out.write_all(&vec![b'x'; 100_000]).unwrap();
         out.flush().unwrap();
-        assert!(out.is_closed());
+        assert!(out.out.is_none());
         out.write_all(b"more").unwrap();
     }
 
@@ -197,12 +159,13 @@ mod tests {
             }
         }
 
-        let written = |leads: Leads| {
-            let mut out = Stdout::of(Lost, leads, Patience::default());
+        let written = |is_terminal: bool| {
+            let mut out = over(Lost);
+            out.is_terminal = is_terminal;
             out.write_all(b"lost").and_then(|()| out.flush())
         };
-        written(Leads::ToTerminal).unwrap();
-        written(Leads::Elsewhere).unwrap_err();
+        written(true).unwrap();
+        written(false).unwrap_err();
     }
 
     #[test]
@@ -226,6 +189,5 @@ mod tests {
         let first = out.flush().unwrap_err().to_string();
         assert_eq!(out.write_all(b"more").unwrap_err().to_string(), first);
         assert_eq!(out.flush().unwrap_err().to_string(), first);
-        assert!(!out.is_closed());
     }
 }

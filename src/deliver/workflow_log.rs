@@ -96,7 +96,7 @@ impl WorkflowLog {
                 let _ = state.close().and_then(|()| state.lines(text));
             }
             Err(TryLockError::WouldBlock) => {
-                self.streams.say(&neutral::lines(text));
+                self.streams.say(neutral::lines(text).as_bytes());
             }
         }
     }

@@ -44,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("deliver", &[]),
     ("inspect", &[]),
     ("run", &[]),
-    ("terminal", &[]),
+    ("terminal", &["deliver"]),
 ];
 
 /// Names that do not say what lives in a file.

@@ -11,12 +11,15 @@ use super::{
 };
 use crate::{
     cli::ci::{MergeArgs, Store},
-    commands::{Context, running::Screen},
+    commands::{
+        Context,
+        running::{Screen, places::option},
+    },
     deliver::facts::Here,
     terminal::live::Results,
 };
 use report::{
-    RunReport,
+    Format, RunReport,
     failure::Frames,
     merge::{self, Blobs, Merged, Needs},
     source::{Source, workflow_file},
@@ -58,10 +61,12 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let stores = (&args.judging.baseline, update_baseline);
     let mut places = places(&context.environment, &wishes, stores);
     if one_run {
-        places.reads_run(&args.blobs);
+        // It may be stored where it is.
+        let again = Some(option(Format::RunJson));
+        places.read.push(("--blobs", args.blobs.clone(), again));
     } else {
-        places.reads_plan(&args.plan);
-        places.reads_blobs(&args.blobs);
+        places.read.push(("--plan", args.plan.clone(), None));
+        places.blobs = Some(args.blobs.clone());
     }
     let misuse = check(&places).err().map(|clash| cause_of(&clash));
     if misuse.is_some() {

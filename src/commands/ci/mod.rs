@@ -32,7 +32,6 @@ use crate::{
         run::RunArgs,
     },
     deliver::{
-        clash::Named,
         facts::{Here, Wanted, Wishes},
         stream::stream,
     },
@@ -92,7 +91,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     made.places = places(&context.environment, &wishes, stores);
     made.places.suites.clone_from(&typed.suites);
     if args.shard.is_some() {
-        made.places.reads_plan(&args.plan);
+        made.places.read.push(("--plan", args.plan.clone(), None));
     }
     let made_it = make(args, &mut typed, (context, &here), &mut screen, &mut made);
     let mut causes: Vec<Cause> = Vec::new();
@@ -194,13 +193,12 @@ fn places(
 
 /// Refuses a file that would be lost, and `-`: standard output is the log of the job.
 fn check(places: &Places) -> Result<(), Refusal> {
-    let is_stream = |named: &&Named| stream(&named.path).is_some();
-    match places.written.iter().find(is_stream) {
+    let mut written = places.written.iter();
+    match written.find(|(_, path)| stream(path).is_some()) {
         None => places.check(),
-        Some(named) => Err(Refusal::invalid(format!(
-            "`{} {}` is no file, and stdout is the log of `ci`",
-            named.by,
-            named.path.display()
+        Some((by, path)) => Err(Refusal::invalid(format!(
+            "`{by} {}` is no file, and stdout is the log of `ci`",
+            path.display()
         ))
         .with_help("name a file; `run` writes a report to stdout")),
     }

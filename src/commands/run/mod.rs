@@ -68,7 +68,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     report.reds = flaky(&report, args).into_iter().collect();
     note_reds(&report, &screen);
     let report = reports.deliver(report, &mut screen)?;
-    let has_given_up = screen.context().streams.patience().has_given_up();
+    let has_given_up = screen.context().streams.has_given_up();
     if has_given_up && report.end == End::Finished {
         // Results that were told in part must not read as good ones.
         return Ok(ExitCode::Interrupted);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Interrupts, Refusal, input};
-use crate::deliver::{self, DeliverError, Destination, clash, stdout::Stdout};
+use crate::deliver::{self, DeliverError, Destination, file::identity, stdout::Stdout};
 use report::{RunReport, baseline::Baseline, compare::Scope};
 
 /// Reads the baseline with the words for what it is. A file that `option` writes too may be new; paths are from `base` on.
@@ -14,7 +14,7 @@ pub(crate) fn read(
 ) -> Result<Option<(String, Baseline)>, Refusal> {
     let shown = path.display().to_string();
     let Some(text) = input::baseline(path, interrupts)? else {
-        let file = |path: &Path| clash::file(&base.join(path));
+        let file = |path: &Path| identity(&base.join(path));
         let is_same = |written| written == path || file(written) == file(path);
         if written.is_some_and(is_same) {
             return Ok(None);

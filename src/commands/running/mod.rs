@@ -84,7 +84,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
-    let unhindered = context.streams.unhindered();
+    context.streams.defer();
     let ran = unless_panicked((&runtime, &context), async {
         host::sweep::before_run().await;
         if needs_engine {
@@ -103,7 +103,7 @@ pub(super) fn execute(
         Ok((end, leave_nothing(&context, end).await))
     });
     runtime.shutdown_timeout(LAST_WORK);
-    drop(unhindered);
+    context.streams.settle();
     let (ran, left) = ran?;
     let Stage {
         recorder,

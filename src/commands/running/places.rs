@@ -9,10 +9,7 @@ use std::{
 use super::Refusal;
 use crate::{
     cli::options::SinkArgs,
-    deliver::{
-        clash::{self, Named},
-        command_file,
-    },
+    deliver::{command_file, file::identity},
 };
 use report::Format;
 use suite::discover::Files;
@@ -23,10 +20,10 @@ use text::environment::Environment;
 pub(crate) struct Places {
     /// Where paths begin, and which files are the runner's.
     pub(crate) environment: Arc<Environment>,
-    /// What it writes.
-    pub(crate) written: Vec<Named>,
-    /// What it reads besides its suites, and what alone may write there too.
-    pub(crate) read: Vec<(Named, Option<&'static str>)>,
+    /// What it writes, each with what asks for it.
+    pub(crate) written: Vec<(String, PathBuf)>,
+    /// What it reads besides its suites: the option, the file, and the option that may write there too.
+    pub(crate) read: Vec<(&'static str, PathBuf, Option<&'static str>)>,
     /// The folder whose files it reads, all of them.
     pub(crate) blobs: Option<PathBuf>,
     /// The suites as they were named.
@@ -41,78 +38,72 @@ impl Places {
     pub(crate) fn new<'a>(
         environment: &Arc<Environment>,
         written: impl IntoIterator<Item = (&'a str, &'a Path)>,
-        baseline: Option<&'a Path>,
+        baseline: Option<&Path>,
         renewal: (&'static str, Option<&'a Path>),
     ) -> Self {
         let (option, renewed) = renewal;
         let renewed = renewed.map(|path| (option, path));
         let written = written.into_iter().chain(renewed);
-        let baseline = baseline.map(|path| Named::new("--baseline", path));
+        let baseline = baseline.map(|path| ("--baseline", path.to_owned(), Some(option)));
         Self {
             environment: Arc::clone(environment),
-            written: written.map(|(by, path)| Named::new(by, path)).collect(),
-            read: baseline
-                .map(|named| (named, Some(option)))
-                .into_iter()
+            written: written
+                .map(|(by, path)| (by.to_owned(), path.to_owned()))
                 .collect(),
+            read: baseline.into_iter().collect(),
             ..Self::default()
         }
     }
 
-    /// Notes the plan that is read.
-    pub(crate) fn reads_plan(&mut self, plan: &Path) {
-        self.read.push((Named::new("--plan", plan), None));
-    }
-
-    /// Notes the folder of the shards' results.
-    pub(crate) fn reads_blobs(&mut self, folder: &Path) {
-        self.blobs = Some(folder.to_owned());
-    }
-
-    /// Notes the run that is told again. It may be stored where it is.
-    pub(crate) fn reads_run(&mut self, run: &Path) {
-        let again = option(Format::RunJson);
-        self.read.push((Named::new(BLOBS, run), Some(again)));
-    }
-
     /// Refuses a file that would be lost.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        let base = &self.environment.directory;
-        let blobs = self.blobs.as_deref();
-        let blobs = blobs.and_then(|folder| fs::canonicalize(base.join(folder)).ok());
-        let is_blob =
-            |file: &Path| file.is_file() && blobs.as_ref().is_some_and(|it| file.starts_with(it));
-        let stays = |writes: &Named, file: &Path| {
-            let is = |path: &Path| clash::file(&base.join(path)).as_deref() == Some(file);
-            let read = self.read.iter().find(|(named, may_write)| {
-                *may_write != Some(writes.by.as_str()) && is(&named.path)
-            });
-            let by = match read {
-                Some((named, _)) => Some(named.by.as_str()),
-                None => is_blob(file).then_some(BLOBS),
+        let mut known: Vec<(PathBuf, &str)> = Vec::new();
+        for (by, path) in &self.written {
+            let Some(file) = self.identity(path) else {
+                continue;
             };
-            if let Some(by) = by {
-                return Some(format!("which `{by}` reads"));
+            let over = match known.iter().find(|(other, _)| *other == file) {
+                Some((_, first)) => Some(format!("which `{first}` writes too")),
+                None => self.kept(by, &file),
+            };
+            if let Some(over) = over {
+                let path = path.display();
+                let message = format!("`{by}` would write over `{path}`, {over}");
+                return Err(Refusal::invalid(message).with_help("give each its own path"));
             }
-            let of_suite = self.files.holds(file) || self.suites.iter().any(|path| is(path));
-            let own = || command_file::stays(file, &self.environment);
-            of_suite
-                .then(|| "a file of the suite".to_owned())
-                .or_else(own)
-        };
-        match clash::clash(base, &self.written, stays) {
-            None => Ok(()),
-            Some(clash) => {
-                Err(Refusal::invalid(clash.to_string()).with_help("give each its own path"))
-            }
+            known.push((file, by));
         }
+        Ok(())
+    }
+
+    /// What a file is that must stay as it is.
+    fn kept(&self, writes: &str, file: &Path) -> Option<String> {
+        let is = |path: &Path| self.identity(path).as_deref() == Some(file);
+        let read = self
+            .read
+            .iter()
+            .find(|(_, path, renews)| *renews != Some(writes) && is(path));
+        if let Some((by, _, _)) = read {
+            return Some(format!("which `{by}` reads"));
+        }
+        let blobs = self.blobs.as_deref();
+        let blobs = blobs.and_then(|it| fs::canonicalize(self.environment.directory.join(it)).ok());
+        if file.is_file() && blobs.is_some_and(|blobs| file.starts_with(blobs)) {
+            return Some("which `--blobs` reads".to_owned());
+        }
+        if self.files.holds(file) || self.suites.iter().any(|path| is(path)) {
+            return Some("a file of the suite".to_owned());
+        }
+        let name = command_file::named(file, &self.environment)?;
+        Some(format!("the runner's own file `{name}`"))
+    }
+
+    fn identity(&self, path: &Path) -> Option<PathBuf> {
+        identity(&self.environment.directory.join(path))
     }
 }
 
-/// The option that names what is merged.
-const BLOBS: &str = "--blobs";
-
-/// The report files that the options name.
+/// The report files that the options name, each with its option.
 pub(crate) fn files(sinks: &SinkArgs) -> impl Iterator<Item = (Format, &Path)> {
     let files = [
         (Format::Junit, &sinks.junit),
@@ -135,5 +126,69 @@ pub(crate) fn option(format: Format) -> &'static str {
         Format::Markdown => "--markdown",
         Format::Badge => "--badge",
         Format::Sarif => "--sarif",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path, sync::Arc};
+
+    use super::Places;
+    use text::environment::Environment;
+
+    fn refused(base: &Path, written: [(&str, &str); 2]) -> Option<String> {
+        let environment = Arc::new(Environment {
+            directory: base.to_owned(),
+            ..Environment::default()
+        });
+        let written = written.map(|(by, path)| (by, Path::new(path)));
+        let mut places = Places::new(&environment, written, None, ("--save-baseline", None));
+        places.suites = vec!["evals/a.yaml".into()];
+        places.check().err().map(|it| it.message().to_owned())
+    }
+
+    #[test]
+    fn one_file_is_found_by_every_name_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path();
+        fs::create_dir(base.join("there")).unwrap();
+        fs::write(base.join("there/kept.xml"), "").unwrap();
+        let absolute = base.join("new/a.xml").display().to_string();
+        let case = |one: &str, other: &str, wanted: bool| {
+            let found = refused(base, [("--junit", one), ("--badge", other)]);
+            assert_eq!(found.is_some(), wanted, "{one} {other}: {found:?}");
+        };
+        case("a.xml", "a.xml", true);
+        case("a.xml", "./a.xml", true);
+        case("a.xml", "there/../a.xml", true);
+        case("a.xml", "new/../a.xml", true);
+        case("new/a.xml", &absolute, true);
+        case("there/kept.xml", "there/./kept.xml", true);
+        case("a.xml", "b.xml", false);
+        case("a.xml", "there/a.xml", false);
+        case("/dev/null", "/dev/null", false);
+        case("there", "there", false);
+        std::os::unix::fs::symlink("there", base.join("link")).unwrap();
+        std::os::unix::fs::symlink("there/kept.xml", base.join("kept")).unwrap();
+        case("link/a.xml", "there/a.xml", true);
+        case("kept", "there/kept.xml", true);
+    }
+
+    #[test]
+    fn what_is_to_stay_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = refused(
+            folder.path(),
+            [("--junit", "a.xml"), ("--badge", "evals/a.yaml")],
+        );
+        assert_eq!(
+            found.unwrap(),
+            "`--badge` would write over `evals/a.yaml`, a file of the suite"
+        );
+        let found = refused(folder.path(), [("--junit", "a.xml"), ("--badge", "a.xml")]);
+        assert_eq!(
+            found.unwrap(),
+            "`--badge` would write over `a.xml`, which `--junit` writes too"
+        );
     }
 }

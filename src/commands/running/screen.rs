@@ -1,34 +1,20 @@
 //! What `run` shows while it works: result lines on stdout, progress, problems and notes on stderr. With `--json`
 //! stdout is kept for the array.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    sync::Arc,
-};
+use std::io::{self, IsTerminal, Write};
 
 use crate::{
     cli::When,
     commands::Context,
-    deliver::{standard::Streams, stdout::Stdout, token},
+    deliver::{stdout::Stdout, token},
     terminal::{
-        live::{Live, LiveOptions, Paper, Progress, Results},
+        live::{Live, LiveOptions, Progress, Results},
         theme::Theme,
     },
 };
 use text::{clean, diagnostic::Diagnostic, workflow::command::Command};
 
-impl Paper for Streams {
-    fn draw(&self, bytes: &[u8]) -> io::Result<()> {
-        Self::draw(self, bytes)
-    }
-
-    fn is_read(&self) -> bool {
-        Self::is_read(self)
-    }
-}
-
 /// The two streams and their dress.
-#[derive(Debug)]
 pub(crate) struct Screen {
     context: Context,
     stdout: Stdout,
@@ -47,7 +33,7 @@ impl Screen {
             stdout: match &context.log {
                 Some(log) if results == Results::Lines => {
                     log.begin();
-                    Stdout::over(log.clone(), context.streams.patience())
+                    Stdout::over(log.clone(), &context.streams)
                 }
                 Some(_) | None => Stdout::new(&context.streams),
             },
@@ -55,7 +41,7 @@ impl Screen {
             live: LiveOptions {
                 results,
                 progress: if bars { Progress::Bars } else { Progress::None },
-                paper: Arc::new(context.streams.clone()),
+                streams: context.streams.clone(),
                 theme: Theme::new(context.stdout_colour()),
                 trials,
             },

@@ -186,7 +186,7 @@ impl Heard {
             let _ = ready.send(());
             if self.next(&mut signals).await {
                 self.came.get_or_init(Instant::now);
-                self.streams.patience().hurry();
+                self.streams.hurry();
                 self.first.cancel();
                 if self.next(&mut signals).await {
                     self.end_process().await;

@@ -1,10 +1,14 @@
 //! The moving part: lines and a bar on stderr, drawn over themselves.
 
-use std::{io, sync::Arc};
+use std::{
+    io::{self, Write},
+    os::fd::{AsRawFd, RawFd},
+};
 
+use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Counts, Paper, canvas::Canvas};
+use super::{Counts, Streams};
 
 /// How often something is drawn in a second, at most.
 const DRAWINGS: u8 = 20;
@@ -18,12 +22,9 @@ pub(super) struct Bars {
 
 impl Bars {
     /// Bars on stderr; nothing is drawn until there is something to say.
-    pub(super) fn new(paper: Arc<dyn Paper>) -> Self {
-        let target = match Canvas::of_stderr(paper) {
-            Some(canvas) => ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS),
-            None => ProgressDrawTarget::hidden(),
-        };
-        Self::on(target)
+    pub(super) fn new(streams: &Streams) -> Self {
+        let terminal = Term::read_write_pair(io::stdin(), Canvas(streams.clone()));
+        Self::on(ProgressDrawTarget::term(terminal, DRAWINGS))
     }
 
     fn on(target: ProgressDrawTarget) -> Self {
@@ -71,6 +72,27 @@ impl Bars {
             line.finish_and_clear();
         }
         self.bar.finish_and_clear();
+    }
+}
+
+/// Standard error, of which `indicatif` hears no trouble: it would panic when the terminal goes away.
+#[derive(Debug)]
+struct Canvas(Streams);
+
+impl Write for Canvas {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.say(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsRawFd for Canvas {
+    fn as_raw_fd(&self) -> RawFd {
+        io::stderr().as_raw_fd()
     }
 }
 

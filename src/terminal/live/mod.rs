@@ -2,18 +2,20 @@
 //! terminal a line for each running job and a bar of counts stand below them, on stderr, and are gone at the end.
 
 mod bars;
-mod canvas;
 
 use std::{
     collections::BTreeMap,
-    fmt,
     io::{self, Write},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
+use console::Term;
+
 use self::bars::Bars;
-use crate::terminal::{line, theme::Theme};
+use crate::{
+    deliver::standard::Streams,
+    terminal::{line, theme::Theme},
+};
 use check::outcome::{
     Status,
     event::{Event, JobIndex},
@@ -49,15 +51,6 @@ pub(crate) enum Progress {
     None,
 }
 
-/// What bars are drawn on.
-pub(crate) trait Paper: fmt::Debug + Send + Sync {
-    /// Draws; an error says that it is gone.
-    fn draw(&self, bytes: &[u8]) -> io::Result<()>;
-
-    /// Whether somebody looks at it: what is drawn anew every moment is not kept for later.
-    fn is_read(&self) -> bool;
-}
-
 /// How the run is shown.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveOptions {
@@ -65,8 +58,8 @@ pub(crate) struct LiveOptions {
     pub(crate) results: Results,
     /// Bars.
     pub(crate) progress: Progress,
-    /// What the bars are drawn on.
-    pub(crate) paper: Arc<dyn Paper>,
+    /// Where the bars are drawn.
+    pub(crate) streams: Streams,
     /// Colours of the lines.
     pub(crate) theme: Theme,
     /// Trials of each assertion, for names.
@@ -109,11 +102,11 @@ impl Live {
     pub(crate) fn new(options: LiveOptions) -> Self {
         Self {
             bars: match options.progress {
-                Progress::Bars => Some(Bars::new(Arc::clone(&options.paper))),
+                Progress::Bars => Some(Bars::new(&options.streams)),
                 Progress::None => None,
             },
             options,
-            columns: canvas::columns_of_stdout(),
+            columns: Term::stdout().size_checked().map(|size| size.1.into()),
             running: BTreeMap::new(),
             preparing: String::new(),
             counts: Counts::default(),
@@ -177,7 +170,7 @@ impl Live {
             return Ok(());
         };
         self.drawn = Instant::now();
-        if !self.options.paper.is_read() {
+        if !self.options.streams.is_read() {
             return Ok(());
         }
         let results = std::mem::take(&mut self.waiting);
@@ -263,9 +256,9 @@ fn lines(running: &BTreeMap<JobIndex, Running>, now: Instant) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{io, sync::Arc, time::Instant};
+    use std::{sync::Arc, time::Instant};
 
-    use super::{Live, LiveOptions, Paper, Progress, Results, lines};
+    use super::{Live, LiveOptions, Progress, Results, Streams, lines};
     use crate::terminal::theme::Theme;
     use check::outcome::event::Event;
     use mcp::observation::disruption::Phase;
@@ -276,24 +269,11 @@ mod tests {
     };
     use text::{diagnostic::Colour, redact::Secrets};
 
-    #[derive(Debug)]
-    struct Blank;
-
-    impl Paper for Blank {
-        fn draw(&self, _: &[u8]) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn is_read(&self) -> bool {
-            true
-        }
-    }
-
     fn shown(results: Results, progress: Progress) -> String {
         let options = LiveOptions {
             results,
             progress,
-            paper: Arc::new(Blank),
+            streams: Streams::default(),
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
@@ -330,7 +310,7 @@ mod tests {
         let options = LiveOptions {
             results: Results::Silent,
             progress: Progress::None,
-            paper: Arc::new(Blank),
+            streams: Streams::default(),
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
