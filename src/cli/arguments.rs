@@ -1,37 +1,27 @@
-//! The command line as the Go tool of the same name takes it: long options with one dash (`-suite x`) and
-//! switches with a value (`--json=false`). Rewritten to the usual form before clap reads them.
+//! Accepts the Go tool's forms of options: one dash (`-suite x`) and switches with a value (`--json=false`). They are
+//! rewritten before clap parses them.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
 use clap::{ArgAction, Command};
 
-/// Whether an option takes a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Switch,
-    Value,
-}
-
-/// The verbs whose options are not given when their value is empty, as the Go tool's and the action's are not.
+/// Commands that ignore options with an empty value, like the Go tool and the action.
 const EMPTY_IS_NONE: [&str; 3] = ["run", "ci", "validate"];
 
-/// Rewrites the arguments after the program's name; everything behind `--` and every word that is no known
-/// option stays as it is.
+/// Option names, and whether each takes a value.
+type Known = BTreeMap<String, bool>;
+
+/// Rewrites the arguments. Unknown options and everything after `--` stay as they are. The last use of a switch counts.
 pub(crate) fn normalise(
     mut arguments: impl Iterator<Item = OsString>,
     command: &Command,
 ) -> Vec<OsString> {
-    let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
+    let mut known = Known::from([("help".to_owned(), false)]);
     add_own_options(command, &mut known);
-    let mut out = Vec::new();
-    // The last one of a switch counts: where the earlier ones stand.
-    let mut switches: Vec<(String, usize)> = Vec::new();
+    let mut out: Vec<OsString> = Vec::new();
     let mut verb: Option<String> = None;
     while let Some(argument) = arguments.next() {
-        let Some(text) = argument.to_str() else {
-            out.push(argument);
-            continue;
-        };
+        let text = argument.to_str().unwrap_or_default();
         if text == "--" {
             out.push(argument);
             out.extend(arguments);
@@ -40,7 +30,7 @@ pub(crate) fn normalise(
         let Some((name, value)) = option_name(text) else {
             if verb.is_none() {
                 verb = Some(text.to_owned());
-                // A switch of one verb may take a value as an option of another.
+                // An option's kind may depend on the command.
                 if let Some(chosen) = command.find_subcommand(text) {
                     add_options(chosen, &mut known);
                 }
@@ -48,44 +38,55 @@ pub(crate) fn normalise(
             out.push(argument);
             continue;
         };
-        let drops = verb
-            .as_ref()
-            .is_some_and(|verb| EMPTY_IS_NONE.contains(&verb.as_str()));
+        let drops = EMPTY_IS_NONE.iter().any(|it| verb.as_deref() == Some(it));
         let is_none = |value: &str| drops && value.is_empty();
-        match (known.get(name), value) {
-            (None, _) => out.push(argument),
-            (Some(Kind::Switch), Some("false" | "0" | "f" | "F" | "FALSE" | "False")) => {
-                let opposite = opposite(name);
-                drop_switch(&mut out, &mut switches, &[name, &opposite]);
-                if known.contains_key(&opposite) {
-                    switches.push((opposite.clone(), out.len()));
-                    out.push(usual(&opposite).into());
-                }
-            }
-            (Some(Kind::Switch), Some("true" | "1" | "t" | "T" | "TRUE" | "True") | None) => {
-                drop_switch(&mut out, &mut switches, &[name, &opposite(name)]);
-                switches.push((name.to_owned(), out.len()));
-                out.push(usual(name).into());
-            }
-            (Some(Kind::Value), Some(value)) if is_none(value) => {}
-            (Some(Kind::Switch | Kind::Value), Some(value)) => {
-                out.push(format!("{}={value}", usual(name)).into());
-            }
-            (Some(Kind::Value), None) => {
+        let usual = usual(name);
+        match (known.get(name), value, value.and_then(truth)) {
+            (None, _, _) => out.push(argument),
+            (Some(true), Some(value), _) if is_none(value) => {}
+            (Some(true), None, _) => {
                 let value = arguments.next();
                 let text = value.as_ref().and_then(|value| value.to_str());
-                if text.is_some_and(is_none) {
-                    continue;
+                if !text.is_some_and(is_none) {
+                    out.push(usual.into());
+                    out.extend(value);
                 }
-                out.push(usual(name).into());
-                out.extend(value);
             }
+            (Some(false), None, _) | (Some(false), _, Some(true)) => {
+                switch(&mut out, &usual);
+                out.push(usual.into());
+            }
+            (Some(false), _, Some(false)) => {
+                switch(&mut out, &usual);
+                let opposite = opposite(name);
+                out.extend(
+                    known
+                        .contains_key(&opposite)
+                        .then(|| self::usual(&opposite).into()),
+                );
+            }
+            (Some(_), Some(value), _) => out.push(format!("{usual}={value}").into()),
         }
     }
     out
 }
 
-/// The switch that takes another one back.
+/// Parses a boolean as Go does.
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" | "t" | "T" | "1" => Some(true),
+        "false" | "False" | "FALSE" | "f" | "F" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Removes earlier uses of a switch and of its opposite.
+fn switch(out: &mut Vec<OsString>, usual_name: &str) {
+    let opposite = usual(&opposite(usual_name.trim_start_matches('-')));
+    out.retain(|word| word != usual_name && *word != *opposite);
+}
+
+/// The opposite of a switch.
 fn opposite(name: &str) -> String {
     match name.strip_prefix("no-") {
         Some(name) => name.to_owned(),
@@ -93,27 +94,13 @@ fn opposite(name: &str) -> String {
     }
 }
 
-/// Takes out what was said with any of these names.
-fn drop_switch(out: &mut Vec<OsString>, switches: &mut Vec<(String, usize)>, names: &[&str]) {
-    while let Some(at) = switches
-        .iter()
-        .position(|(name, _)| names.contains(&name.as_str()))
-    {
-        let (_, place) = switches.remove(at);
-        out.remove(place);
-        for (_, other) in &mut *switches {
-            *other -= usize::from(*other > place);
-        }
-    }
-}
-
-/// The form that clap reads.
+/// The name with dashes, as clap expects it.
 fn usual(name: &str) -> String {
     let dashes = if name.len() > 1 { "--" } else { "-" };
     format!("{dashes}{name}")
 }
 
-/// The name and value of `-name`, `--name`, `-name=value`; a name of one letter has one dash.
+/// Splits `-name`, `--name` and `-name=value`. Names of one letter have one dash.
 fn option_name(text: &str) -> Option<(&str, Option<&str>)> {
     let long = text.strip_prefix("--");
     let bare = long.or_else(|| text.strip_prefix('-'))?;
@@ -125,31 +112,26 @@ fn option_name(text: &str) -> Option<(&str, Option<&str>)> {
     (name.len() >= least).then_some((name, value))
 }
 
-/// The options of a verb, and of those below it.
-fn add_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
+/// Adds the options of a command and its subcommands.
+fn add_options(command: &Command, known: &mut Known) {
     add_own_options(command, known);
     for below in command.get_subcommands() {
         add_options(below, known);
     }
 }
 
-fn add_own_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
+fn add_own_options(command: &Command, known: &mut Known) {
     for argument in command.get_arguments() {
-        let takes_none = matches!(
+        let takes_value = !matches!(
             argument.get_action(),
             ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count
         );
-        let kind = if takes_none {
-            Kind::Switch
-        } else {
-            Kind::Value
-        };
         for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
-            known.insert(name.to_owned(), kind);
+            known.insert(name.to_owned(), takes_value);
         }
-        // Switches of one letter are put together, which is clap's to read.
-        let letter = argument.get_short().filter(|_| kind == Kind::Value);
-        known.extend(letter.map(|letter| (letter.to_string(), kind)));
+        // Short switches may be combined, which clap handles.
+        let letter = argument.get_short().filter(|_| takes_value);
+        known.extend(letter.map(|letter| (letter.to_string(), true)));
     }
 }
 
@@ -179,10 +161,6 @@ mod tests {
         case(
             &["run", "--json=false", "-json", "--trace", "--json=1"],
             &["run", "--trace", "--json"],
-        );
-        case(
-            &["run", "--server", "--json", "--json=false"],
-            &["run", "--server", "--json"],
         );
         // The settings may say it too.
         case(&["run", "--compat", "--compat=0"], &["run", "--no-compat"]);

@@ -1,11 +1,15 @@
-//! `mcp-assert ci`, `ci plan` and `ci merge`. Every option is an input of the action of the same name, with the same
-//! default; `--reuse-server`, `--compat` and `ci plan --shards` alone have no input.
+//! Options of `mcp-assert ci`, `ci plan` and `ci merge`. Each is an input of the action with the same name and default,
+//! except `--reuse-server`, `--compat` and `ci plan --shards`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::options::{Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs};
+use super::options::{Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs, duration};
+use suite::plan::shard::Shard;
 
 /// Options of `ci`.
 #[derive(Debug, Args)]
@@ -21,22 +25,22 @@ Examples:
 Exit codes, the first cause counts: 130 interrupted, 2 invalid, 3 error or incomplete, 1 failed, 4 nothing executed,
 0 passed. The token is read from GITHUB_TOKEN.")]
 pub(crate) struct CiArgs {
-    /// What else there is
+    /// Other modes of `ci`
     #[command(subcommand)]
     pub(crate) verb: Option<CiVerb>,
     /// What runs.
     #[command(flatten)]
     pub(crate) suites: SuitesArgs,
-    /// Where the servers run: each in its own container, or as processes beside this one
+    /// Where servers run: each in its own container, or as processes on this machine
     #[arg(long, value_name = "WHERE", default_value = "container")]
     pub(crate) isolation: Isolation,
-    /// The image of servers that name none
+    /// Image of servers that name none
     #[arg(long, visible_alias = "docker", value_name = "IMAGE")]
     pub(crate) image: Option<String>,
     /// How it runs.
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Run what a stranger's pull request holds, with the rights of this workflow
+    /// Run the code of an untrusted pull request with the rights of this workflow
     #[arg(long)]
     pub(crate) dangerously_run_untrusted_head: bool,
     /// Show the frames of every assertion
@@ -49,19 +53,32 @@ pub(crate) struct CiArgs {
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
     /// Run only shard K of the N in the plan
-    #[arg(long, value_name = "K/N")]
-    pub(crate) shard: Option<String>,
+    #[arg(long, value_name = "K/N", conflicts_with_all = OF_THE_WHOLE, value_parser = Shard::from_text)]
+    pub(crate) shard: Option<Shard>,
     /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
 }
 
-/// What `ci` does besides running.
+/// Options that conflict with `--shard`: the plan selects assertions, and the merge judges the whole run.
+pub(super) const OF_THE_WHOLE: [&str; 9] = [
+    "filter",
+    "tags",
+    "baseline",
+    "update_baseline",
+    "fail_on_regression",
+    "fail_on_breaking",
+    "comment",
+    "badge_branch",
+    "badge_publish",
+];
+
+/// The subcommands of `ci`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CiVerb {
-    /// Divide the suite into shards of like duration, and run nothing
+    /// Divide the suite into shards of equal duration, without running it
     Plan(Box<PlanArgs>),
-    /// Put the shards' results together, prove that they are complete, and run nothing
+    /// Merge the shards' results, check that they are complete, and report them
     Merge(Box<MergeArgs>),
 }
 
@@ -77,25 +94,25 @@ pub(crate) struct PlanArgs {
     /// What runs.
     #[command(flatten)]
     pub(crate) suites: SuitesArgs,
-    /// Assertions at once in a shard: a number, or the cores of the machine
-    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
+    /// Parallel assertions in a shard: a number, or the cores of the machine
+    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
     pub(crate) jobs: Jobs,
-    /// Shards at most, 256 or fewer
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    /// The most shards, up to 256
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) max_shards: u32,
-    /// Wall time wanted of a shard
-    #[arg(long, value_name = "DURATION", default_value = "60s")]
-    pub(crate) target_duration: String,
-    /// Exactly so many shards
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=256))]
+    /// Target duration of a shard
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    pub(crate) target_duration: Duration,
+    /// The exact number of shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) shards: Option<u32>,
     /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
-    /// Take the durations from this baseline: of the data branch, none, or this file
+    /// Take durations from the data branch (`auto`), from a file, or from nowhere
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,
-    /// The branch that holds badges, baselines and durations
+    /// Branch for badges, baselines and durations
     #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Run what a stranger's pull request holds, with the rights of this workflow
@@ -118,7 +135,7 @@ pub(crate) struct MergeArgs {
     /// The folder with the shards' blobs, or one merged run.json
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-blobs", value_hint = ValueHint::AnyPath)]
     pub(crate) blobs: PathBuf,
-    /// What the workflow knows of the jobs `plan` and `shard`: `${{ toJSON(needs) }}`
+    /// Results of the jobs `plan` and `shard`: `${{ toJSON(needs) }}`
     #[arg(long, value_name = "JSON")]
     pub(crate) needs: Option<String>,
     /// When it is red.
@@ -148,21 +165,21 @@ pub(crate) struct SuitesArgs {
 pub(crate) struct JudgingArgs {
     /// Percentage of the executed assertions that must pass; when none is given 100, or what a stored run was asked for
     // No default of clap's: a merge asks what is given besides what was asked before, also where it is the usual.
-    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = Percent::from_text)]
+    #[arg(long, value_name = "PERCENT", value_parser = Percent::from_text)]
     pub(crate) threshold: Option<Percent>,
-    /// Compare with this baseline: of the data branch, none, or this file
+    /// Compare with the baseline of the data branch (`auto`), of a file, or not at all
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,
-    /// Write the baseline after any comparison: to the data branch, nowhere, or to this file
+    /// Write the baseline after comparing: to the data branch (`auto`), to a file, or not at all
     #[arg(long, visible_alias = "save-baseline", value_name = "auto|off|PATH", default_value = "off", value_parser = Store::from_text)]
     pub(crate) update_baseline: Store,
-    /// Exit with 1 when an assertion that passed in the baseline is red, even above the threshold
+    /// Exit with 1 if an assertion regressed against the baseline, even above the threshold
     #[arg(long)]
     pub(crate) fail_on_regression: bool,
-    /// Exit with 1 when a server's surface breaks what the baseline's had
+    /// Exit with 1 if a server's surface has breaking changes against the baseline
     #[arg(long)]
     pub(crate) fail_on_breaking: bool,
-    /// That nothing is executed is no failure
+    /// Pass even if nothing is executed
     #[arg(long)]
     pub(crate) allow_empty: bool,
 }
@@ -193,11 +210,11 @@ pub(crate) struct ReportingArgs {
 /// When the pull request gets a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CommentWhen {
-    /// Whatever happened.
+    /// Always.
     Always,
-    /// When something differs from the baseline, or fails without one.
+    /// If the run differs from the baseline, or is red without one.
     Changes,
-    /// When something is red.
+    /// If the run is red.
     Failures,
     /// Never.
     Off,
@@ -206,19 +223,19 @@ pub(crate) enum CommentWhen {
 /// Whether a sink is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
-    /// Where the surroundings allow it.
+    /// If the environment supports it.
     Auto,
-    /// Not at all.
+    /// Never.
     Off,
 }
 
-/// Words that elsewhere say that something is done, and name no file.
+/// Words that mean `auto` elsewhere and are not taken for a file.
 const LIKE_AUTO: [&str; 5] = ["auto", "true", "yes", "on", "always"];
 
-/// Words that elsewhere say that something is not done.
+/// Words that mean `off` elsewhere and are not taken for a file.
 const LIKE_OFF: [&str; 5] = ["off", "false", "no", "none", "never"];
 
-/// Where something is kept.
+/// Where baselines are read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Store {
     /// On the data branch.
@@ -230,7 +247,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// The file, where it is one.
+    /// The file's path, if it is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
@@ -238,7 +255,7 @@ impl Store {
         }
     }
 
-    /// Reads `auto`, `off` or a path.
+    /// Parses `auto`, `off` or a path.
     fn from_text(text: &str) -> Result<Self, String> {
         let is_like = |words: [&str; 5]| words.iter().any(|it| text.eq_ignore_ascii_case(it));
         let near = match text {
@@ -255,7 +272,7 @@ impl Store {
     }
 }
 
-/// Reads a branch by its name, which may be written in full.
+/// Parses a branch name, with or without `refs/heads/`.
 fn branch_name(text: &str) -> Result<String, String> {
     match text.strip_prefix("refs/heads/").unwrap_or(text) {
         "" => Err("expected the name of a branch".to_owned()),
@@ -266,12 +283,12 @@ fn branch_name(text: &str) -> Result<String, String> {
 /// A percentage with at most two decimals, in hundredths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Percent {
-    /// 100 is 10 000 of them.
+    /// 100 % is 10 000.
     pub(crate) hundredths: u32,
 }
 
 impl Percent {
-    /// Reads `95`, `99.5` or `99.75`.
+    /// Parses `95`, `99.5` or `99.75`.
     fn from_text(text: &str) -> Result<Self, String> {
         let bad = || "expected a percentage from 0 to 100 with at most two decimals".to_owned();
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

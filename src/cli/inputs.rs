@@ -1,11 +1,11 @@
-//! The inputs of the GitHub action, made from the options of `ci` and of what is below it: same names, same defaults.
-//! Only `mode`, which chooses between them, and `token` are the action's own.
+//! The inputs of the GitHub action, generated from the options of `ci`, `ci plan` and `ci merge`. Only `mode` and
+//! `token` have no option.
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, ci::OF_THE_WHOLE};
 
-/// What the action does.
+/// The modes of the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// `ci`.
@@ -18,56 +18,43 @@ pub(crate) enum Mode {
     Merge,
 }
 
-/// How the value of an input is written.
+/// The format of an input's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `true` or `false`.
     Switch,
-    /// One on each line.
+    /// One value per line.
     List,
-    /// One text.
+    /// A single value.
     Text,
 }
 
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Input {
-    /// Its name, also that of the option.
+    /// The name of input and option.
     pub(crate) name: String,
-    /// Other names that its option has.
+    /// The option's aliases.
     pub(crate) aliases: Vec<String>,
-    /// What it means, in one sentence without a period.
+    /// The description, without a final period.
     pub(crate) help: String,
-    /// What it is when nothing is given; may be empty.
+    /// The default; may be empty.
     pub(crate) default: String,
-    /// How it is written.
+    /// The format.
     pub(crate) shape: Shape,
-    /// The modes that have a use for it.
+    /// The modes that accept it.
     pub(crate) modes: Vec<Mode>,
 }
 
-/// Options of the command line alone. How many shards there are is decided by their duration; the rest is for those
-/// who come from the Go tool's `ci`, and `compat: true` of the settings holds in the action.
-const NO_INPUTS: [&str; 4] = ["shards", "reuse-server", "compat", "no-compat"];
-
-/// Options of `ci` that a shard has no use for.
-const OF_NO_SHARD: [&str; 9] = [
-    "filter",
-    "tags",
-    "baseline",
-    "update-baseline",
-    "fail-on-regression",
-    "fail-on-breaking",
-    "comment",
-    "badge-branch",
-    "badge-publish",
-];
+/// Options without an input: the number of shards follows from durations, and the others are for users of the Go tool's
+/// `ci`. `compat: true` of the settings applies in the action too.
+const NO_INPUTS: [&str; 4] = ["shards", "reuse_server", "compat", "no_compat"];
 
 impl Mode {
     /// All modes.
     pub(crate) const ALL: [Self; 4] = [Self::Run, Self::Plan, Self::Shard, Self::Merge];
 
-    /// The word for it.
+    /// The value of the input `mode`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -77,7 +64,7 @@ impl Mode {
         }
     }
 
-    /// The words of the command line.
+    /// The command of the mode.
     pub(crate) fn verb(self) -> &'static [&'static str] {
         match self {
             Self::Run | Self::Shard => &["ci"],
@@ -86,22 +73,22 @@ impl Mode {
         }
     }
 
-    /// Whether the mode has a use for an option of its verb.
+    /// Whether the mode accepts an option, by its id.
     fn uses(self, option: &str) -> bool {
         if NO_INPUTS.contains(&option) {
             return false;
         }
         match self {
-            // A shard is known by its option, and only a shard reads the plan.
+            // `--shard` selects the mode `shard`, and only shards read the plan.
             Self::Run => option != "shard" && option != "plan",
-            // What runs is in the plan; what judges and tells of the whole is for the merge.
-            Self::Shard => !OF_NO_SHARD.contains(&option),
+            // The plan selects assertions, and the merge judges and reports.
+            Self::Shard => !OF_THE_WHOLE.contains(&option),
             Self::Plan | Self::Merge => true,
         }
     }
 }
 
-/// Every input that is an option, in the order in which they are told.
+/// All inputs with an option, in the order of the options.
 pub(crate) fn inputs() -> Vec<Input> {
     let mut root = Cli::command();
     root.build();
@@ -109,7 +96,7 @@ pub(crate) fn inputs() -> Vec<Input> {
     for mode in Mode::ALL {
         for argument in options(&root, mode.verb()) {
             let name = argument.get_long().unwrap_or_default();
-            if !mode.uses(name) {
+            if !mode.uses(argument.get_id().as_str()) {
                 continue;
             }
             match all.iter_mut().find(|known| known.name == name) {
@@ -121,7 +108,7 @@ pub(crate) fn inputs() -> Vec<Input> {
     all
 }
 
-/// The options of a verb.
+/// The options of a command.
 fn options<'a>(root: &'a Command, verb: &[&str]) -> impl Iterator<Item = &'a Arg> {
     let found = verb
         .iter()

@@ -1,4 +1,4 @@
-//! What was typed: the clap types, one file per command, and nothing else.
+//! The clap types, one file per command.
 
 pub(crate) mod arguments;
 pub(crate) mod ci;
@@ -13,9 +13,7 @@ pub(crate) mod serve;
 mod tests;
 pub(crate) mod validate;
 
-use clap::{Parser, Subcommand, ValueEnum};
-
-use text::diagnostic::Colour;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 /// Tells whether an MCP server works, from assertions in YAML.
 #[derive(Debug, Parser)]
@@ -36,12 +34,26 @@ pub(crate) struct Cli {
     /// Print the version, the commit and the newest MCP revision
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
-    /// Use colours: on a terminal, always, or never, which is without live progress too
+    /// When to use colours; `never` also disables live progress
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// The clap command. Negative numbers are parsed as values, so that errors name the option.
+pub(crate) fn command() -> clap::Command {
+    fn with_numbers(command: clap::Command) -> clap::Command {
+        let takes_one = |it: &clap::Arg| it.get_action().takes_values() && !it.is_positional();
+        command
+            .mut_args(|it| {
+                let takes_one = takes_one(&it);
+                it.allow_negative_numbers(takes_one)
+            })
+            .mut_subcommands(with_numbers)
+    }
+    with_numbers(Cli::command())
 }
 
 /// The verbs.
@@ -65,25 +77,13 @@ pub(crate) enum Command {
     Version,
 }
 
-/// When colours are used. Live progress moves the cursor, so that only a terminal has it, whatever is said here; without
-/// colours by `NO_COLOR` it stays, which is about colours alone.
+/// When to use colours. Live progress needs a terminal in any case; `NO_COLOR` does not disable it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On a terminal.
     Auto,
-    /// Even elsewhere.
+    /// Always.
     Always,
-    /// Not even there.
+    /// Never.
     Never,
-}
-
-impl When {
-    /// The decision for a stream, given what `auto` would choose for it.
-    pub(crate) fn colour(self, auto: Colour) -> Colour {
-        match self {
-            Self::Auto => auto,
-            Self::Always => Colour::On,
-            Self::Never => Colour::Off,
-        }
-    }
 }

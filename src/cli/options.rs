@@ -1,16 +1,16 @@
 //! Options that `run` and `ci` share.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum, ValueHint};
 
 /// The most trials of an assertion.
 const MOST_TRIALS: i64 = 10_000;
 
-/// The deadline of an assertion when nobody names one.
+/// The deadline of an assertion that names none.
 pub(crate) const TIMEOUT: &str = "30s";
 
-/// Which assertions, and whose rules apply.
+/// Selection of assertions.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SelectionArgs {
     /// A command line (quotes work) or url that replaces command and arguments of every server
@@ -20,7 +20,7 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "REVISION", value_delimiter = ',')]
     pub(crate) protocol: Vec<String>,
     /// Independent repetitions of each assertion, at most 10000; all must pass
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
     pub(crate) trials: u32,
     /// Only assertions whose id holds this text, or matches this glob; may be given several times
     #[arg(long, value_name = "PATTERN")]
@@ -30,19 +30,19 @@ pub(crate) struct SelectionArgs {
     pub(crate) rules: RulesArgs,
 }
 
-/// Whose rules apply, where somebody says.
+/// The dialect, if given.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct RulesArgs {
-    /// Give the verdicts of the Go tool where ours differ on purpose
+    /// Give the Go tool's verdicts where ours differ on purpose
     #[arg(long)]
     compat: bool,
-    /// What `--compat=false` becomes: unlike other switches this one may be on in the settings.
+    /// The form of `--compat=false`, which overrides the settings.
     #[arg(long, hide = true)]
     no_compat: bool,
 }
 
 impl RulesArgs {
-    /// Whether those of the Go tool are wanted; `None` leaves it to the settings.
+    /// Whether to use the Go tool's rules; `None` leaves it to the settings.
     pub(crate) fn compat(self) -> Option<bool> {
         match (self.no_compat, self.compat) {
             (true, _) => Some(false),
@@ -52,7 +52,7 @@ impl RulesArgs {
     }
 }
 
-/// How assertions run. The image that `prepare` needs is an option of each command, by the id `image`.
+/// How assertions run. `prepare` requires each command's option with the id `image`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PlaceArgs {
     /// A folder that is copied fresh for each assertion that mentions `{{fixture}}` or a file
@@ -64,19 +64,14 @@ pub(crate) struct PlaceArgs {
     /// The container engine's address; else `DOCKER_HOST`, Docker's context, the usual sockets
     #[arg(long, value_name = "URL")]
     pub(crate) docker_host: Option<String>,
-    /// Assertions at once: a number, or the cores of the machine, twice that with containers
-    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
+    /// Parallel assertions: a number, or the cores of the machine, twice that with containers
+    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
     pub(crate) jobs: Jobs,
     /// Deadline of an assertion that names none, e.g. 500ms, 1m30s
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT)]
-    pub(crate) timeout: String,
-    /// Attempts after a failure; a pass after one is flaky
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = duration)]
+    pub(crate) timeout: Duration,
+    /// Attempts after a failure; a pass on a later attempt is flaky
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) retries: u32,
     /// Let assertions of one server share a process and a session
     #[arg(long)]
@@ -112,18 +107,18 @@ pub(crate) enum Isolation {
     Process,
 }
 
-/// How many assertions run at once.
+/// The number of parallel assertions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Jobs {
-    /// What suits the machine.
+    /// Depends on the machine.
     #[default]
     Auto,
-    /// So many.
+    /// A fixed number.
     Exactly(usize),
 }
 
 impl Jobs {
-    /// Reads `auto` or a number above 0.
+    /// Parses `auto` or a number above 0.
     pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         match (text, text.parse::<usize>()) {
             ("auto", _) => Ok(Self::Auto),
@@ -131,4 +126,10 @@ impl Jobs {
             (_, Ok(_) | Err(_)) => Err("expected `auto` or a number of at least 1".to_owned()),
         }
     }
+}
+
+/// Parses a duration as in suites.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    suite::lower::duration::parse(text)
+        .map_err(|problem| format!("{problem}; write `500ms`, `30s` or `1m30s`"))
 }

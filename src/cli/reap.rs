@@ -17,10 +17,10 @@ It tells what it removed, on this machine and at the container engine, where the
 Exit codes: 0 nothing is left, 3 an engine that is there or was named did not answer, or something could not be
 removed.")]
 pub(crate) struct ReapArgs {
-    /// Remove what this run made, whether it lives or not: the value of its containers' label `io.mcp-assert.run`
+    /// Remove everything of this run, running or not: the value of its containers' label `io.mcp-assert.run`
     #[arg(long, value_name = "RUN", conflicts_with = "all")]
     pub(crate) run: Option<String>,
-    /// Remove what every run made, those included that still go on
+    /// Remove everything of all runs, including running ones
     #[arg(long)]
     pub(crate) all: bool,
     /// The container engine's address; default: `DOCKER_HOST`, Docker's context, the usual sockets

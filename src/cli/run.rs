@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::options::{Isolation, PlaceArgs, SelectionArgs, SinkArgs};
+use suite::plan::shard::Shard;
 
 /// The largest factor on deadlines.
 const LARGEST_FACTOR: f64 = 1e6;
@@ -39,14 +40,14 @@ pub(crate) struct RunArgs {
     /// Where servers run; default: in a container where the suite or --docker names one, else as a process
     #[arg(long, value_name = "PLACE")]
     pub(crate) isolation: Option<Isolation>,
-    /// Make the images of `build` and `prepare` anew, whatever was kept of earlier runs
+    /// Rebuild the images of `build` and `prepare`, ignoring the cache
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// How they run.
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Factor on every deadline, above 0 and at most 1000000; default: 1
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
     pub(crate) timeout_scale: Option<f64>,
     /// Only assertions with one of these tags
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
@@ -58,8 +59,8 @@ pub(crate) struct RunArgs {
     #[arg(long = "target", value_name = "NAME", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
     /// Only the i-th of n parts
-    #[arg(long, value_name = "I/N")]
-    pub(crate) shard: Option<String>,
+    #[arg(long, value_name = "I/N", value_parser = Shard::from_text)]
+    pub(crate) shard: Option<Shard>,
     /// Start nothing more after the first failure
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -84,19 +85,19 @@ pub(crate) struct RunArgs {
     /// Write this run as a baseline, after any comparison
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) save_baseline: Option<PathBuf>,
-    /// Make protocol findings red
+    /// Fail on protocol findings
     #[arg(long)]
     pub(crate) strict_protocol: bool,
-    /// Make green assertions that prove nothing red
+    /// Fail on passing assertions that prove nothing
     #[arg(long)]
     pub(crate) strict_vacuity: bool,
-    /// Run nothing when any file is invalid
+    /// Run nothing if any file is invalid
     #[arg(long)]
     pub(crate) strict_load: bool,
-    /// Make unset variables in `env` a problem
+    /// Treat unset variables in `env` as a problem
     #[arg(long)]
     pub(crate) strict_env: bool,
-    /// Make flaky passes red
+    /// Fail on flaky passes
     #[arg(long)]
     pub(crate) fail_flaky: bool,
     /// Show the frames of every assertion
@@ -104,7 +105,7 @@ pub(crate) struct RunArgs {
     pub(crate) trace: bool,
 }
 
-/// Reads a factor on deadlines.
+/// Parses a factor on deadlines.
 fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok();
     factor

@@ -24,10 +24,10 @@ pub(crate) struct ValidateArgs {
     /// Whose rules apply.
     #[command(flatten)]
     pub(crate) rules: RulesArgs,
-    /// An unset environment variable without a default is a problem
+    /// Treat unset environment variables without a default as a problem
     #[arg(long)]
     pub(crate) strict_env: bool,
-    /// The server will be given on the command line
+    /// Assume that the server is given on the command line
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
 }

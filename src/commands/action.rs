@@ -1,37 +1,32 @@
-//! The role of the executable as a GitHub container action: inputs come as `INPUT_*` variables, nothing comes from
-//! the command line, and what is not understood is refused: the runner itself only warns of an unknown input.
+//! The executable's role as a GitHub container action. Inputs come from `INPUT_*` variables and nothing from the
+//! command line. Unknown inputs are an error, because the runner only warns about them.
 
 use std::sync::Arc;
 
-use clap::{
-    Parser,
-    error::{ContextKind, ContextValue},
-};
+use clap::Parser;
 
-use super::{Context, ci, dispatch};
-use crate::{
-    cli::{
-        Cli, Command,
-        inputs::{Input, Mode, Shape, inputs},
-    },
-    deliver::facts::Wanted,
+use super::{Context, ci, dispatch, first_words};
+use crate::cli::{
+    Cli, Command,
+    ci::Switch,
+    inputs::{Input, Mode, Shape, inputs},
 };
 use host::container::engine::Asker;
 use text::{clean, environment::Environment, nearest};
 
-/// The name that picks this role.
+/// The program name that selects this role.
 pub(super) const NAME: &str = "mcp-assert-action";
 
-/// The start of an input's variable.
+/// The prefix of input variables.
 const PREFIX: &str = "INPUT_";
 
-/// An input of the action of the Go tool that has no meaning here.
+/// An input of the Go tool's action that has no effect here.
 const FORMER: &str = "version";
 
-/// The inputs that are no options.
+/// Inputs without a command-line option.
 const OWN: [&str; 2] = ["mode", "token"];
 
-/// Does what the inputs say.
+/// Runs the command that the inputs describe.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     context.interrupts.listen();
     if let Some(log) = &context.log {
@@ -45,10 +40,9 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     };
     match verb(words, &inputs) {
         Ok(verb) => {
-            let former = inputs.variable("INPUT_VERSION").unwrap_or_default();
-            if !former.trim().is_empty() {
+            if inputs.set("INPUT_VERSION").is_some() {
                 context.say(
-                    "warning: the input `version` is passed over: the tool comes with the action, in the version that \
+                    "warning: the input `version` is ignored: the version is the one that \
                      `uses:` names\n",
                 );
             }
@@ -61,7 +55,7 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     }
 }
 
-/// What the inputs ask for.
+/// Parses the inputs into a command.
 fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, String> {
     if let Some(word) = words.first() {
         let word = clean(&word.to_string_lossy());
@@ -75,35 +69,21 @@ fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, S
     typed.command.ok_or_else(nothing)
 }
 
-/// What clap says of options, said of inputs.
+/// Formats a clap error; options and inputs share their names.
 fn unusable(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let mut text = text.trim_start_matches("error: ");
-    for end in ["\n\nUsage:", "\n\nFor more information"] {
-        text = text.split(end).next().unwrap_or(text);
-    }
-    let mut text = text.trim_end().to_owned();
-    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
-        let name = option.split(' ').next().unwrap_or(option);
-        let name = name.trim_start_matches("--");
-        text = text.replace(&format!("'{option}'"), &format!("the input `{name}`"));
-    }
-    format!("the inputs cannot be used: {text}")
+    let said = error.render().to_string();
+    format!("invalid inputs: {}", first_words(&said))
 }
 
-/// Where it is told that inputs cannot be used, as far as they can.
-fn marked(inputs: &Environment) -> ci::Marked {
-    let wanted = |name: &str| match inputs.variable(name).map(str::trim) {
-        Some("off") => Wanted::No,
-        Some(_) | None => Wanted::Yes,
-    };
-    ci::Marked {
-        annotations: wanted("INPUT_ANNOTATIONS"),
-        summary: wanted("INPUT_SUMMARY"),
-    }
+/// Reads `annotations` and `summary`, which apply even if other inputs are invalid.
+fn marked(inputs: &Environment) -> [Switch; 2] {
+    ["INPUT_ANNOTATIONS", "INPUT_SUMMARY"].map(|name| match inputs.set(name) {
+        Some("off") => Switch::Off,
+        Some(_) | None => Switch::Auto,
+    })
 }
 
-/// The inputs as a command line.
+/// Converts the inputs into command-line arguments.
 fn command_line(environment: &Environment) -> Result<Vec<String>, String> {
     let known = inputs();
     let given: Vec<(String, &str)> = environment
@@ -142,7 +122,7 @@ fn command_line(environment: &Environment) -> Result<Vec<String>, String> {
     Ok(typed)
 }
 
-/// The options that an input with a value is.
+/// Converts one input into options.
 fn options(input: &Input, value: &str, environment: &Environment) -> Result<Vec<String>, String> {
     let name = &input.name;
     let option = |value: &str| format!("--{name}={}", inside(value, environment));
@@ -165,16 +145,15 @@ fn options(input: &Input, value: &str, environment: &Environment) -> Result<Vec<
     }
 }
 
-/// A path on the runner's machine as it is called in this container. The runner translates a whole value, but not the
-/// further lines of one.
+/// Maps a path on the runner to its path in this container. The runner translates only whole values, not further lines
+/// of a list.
 fn inside(value: &str, environment: &Environment) -> String {
-    let set = |name: &str| environment.variable(name).filter(|it| !it.is_empty());
     let mapped = || {
-        let above = set("RUNNER_WORKSPACE")?.trim_end_matches('/');
-        let (_, repository) = set("GITHUB_REPOSITORY")?.split_once('/')?;
+        let above = environment.set("RUNNER_WORKSPACE")?.trim_end_matches('/');
+        let (_, repository) = environment.set("GITHUB_REPOSITORY")?.split_once('/')?;
         let rest = value.strip_prefix(above)?.strip_prefix('/')?;
         let rest = rest.strip_prefix(repository)?;
-        let workspace = set("GITHUB_WORKSPACE")?;
+        let workspace = environment.set("GITHUB_WORKSPACE")?;
         (rest.is_empty() || rest.starts_with('/')).then(|| format!("{workspace}{rest}"))
     };
     mapped().unwrap_or_else(|| value.to_owned())
@@ -190,39 +169,36 @@ fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
         Some(input) => Some(input.name.as_str()),
         None => nearest(name, names()),
     };
+    let known: Vec<&str> = names().collect();
+    Err(unknown(("input", name), near, &known))
+}
+
+/// Formats the error for an unknown name, with the nearest and all valid names.
+fn unknown((what, name): (&str, &str), near: Option<&str>, known: &[&str]) -> String {
     let near = near.map(|near| format!(", did you mean `{near}`?"));
-    Err(format!(
-        "there is no input `{}`{}\n  inputs: {}",
+    format!(
+        "unknown {what} `{}`{}\n  {what}s: {}",
         clean(name),
         near.unwrap_or_default(),
-        names().collect::<Vec<_>>().join(", ")
-    ))
+        known.join(", ")
+    )
 }
 
 fn mode(given: Option<&str>) -> Result<Mode, String> {
     let word = given
         .filter(|word| !word.is_empty())
         .unwrap_or(Mode::Run.word());
-    let words = || Mode::ALL.iter().map(|mode| mode.word());
+    let words = Mode::ALL.map(Mode::word);
     let found = Mode::ALL.into_iter().find(|mode| mode.word() == word);
-    found.ok_or_else(|| {
-        let near = nearest(word, words()).map(|near| format!(", did you mean `{near}`?"));
-        format!(
-            "there is no mode `{}`{}\n  modes: {}",
-            clean(word),
-            near.unwrap_or_default(),
-            words().collect::<Vec<_>>().join(", ")
-        )
-    })
+    found.ok_or_else(|| unknown(("mode", word), nearest(word, words), &words))
 }
 
-/// The environment as it would be without the action: the token where a `run` step has it, and no inputs.
+/// Returns the environment of a plain `run` step: the token as `GITHUB_TOKEN`, and no inputs.
 fn without_inputs(environment: &Environment) -> Environment {
     let mut own = environment.clone();
-    if let Some(token) = own.variables.get("INPUT_TOKEN").cloned()
-        && !token.trim().is_empty()
-    {
-        own.variables.insert("GITHUB_TOKEN".to_owned(), token);
+    if let Some(token) = environment.set("INPUT_TOKEN") {
+        own.variables
+            .insert("GITHUB_TOKEN".to_owned(), token.to_owned());
     }
     own.variables.retain(|name, _| !name.starts_with(PREFIX));
     own
@@ -312,7 +288,7 @@ mod tests {
         };
         case(
             &[("INPUT_SUITES", "evals")],
-            "there is no input `suites`, did you mean `suite`?",
+            "unknown input `suites`, did you mean `suite`?",
         );
         case(
             &[("INPUT_FAIL_ON_REGRESSION", "true")],
@@ -320,7 +296,7 @@ mod tests {
         );
         case(
             &[("INPUT_DOCKER", "node:22")],
-            "there is no input `docker`, did you mean `image`?",
+            "unknown input `docker`, did you mean `image`?",
         );
         case(
             &[("INPUT_SAVE-BASELINE", "auto")],

@@ -14,8 +14,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> ExitCode {
     super::print(&text)
 }
 
-/// `clap_complete` (4.6.11) takes the hyphen of our name for a blank where it names the commands of bash, and for nothing
-/// special where it looks them up: no command is ever found.
+/// Works around `clap_complete` 4.6.11, which mangles the hyphen of our name in bash completions, so that no subcommand
+/// is found.
 fn mended(shell: Shell, text: Vec<u8>) -> Vec<u8> {
     if shell != Shell::Bash {
         return text;

@@ -1,13 +1,13 @@
-//! The one reading of environment variables, current directory, executable and cores.
+//! Reads environment variables, current directory, executable and core count, once.
 
 use std::path::{Path, PathBuf};
 
 use text::environment::{Environment, Inheritance};
 
-/// Where Linux keeps the program that runs open, also when its file was replaced or removed.
+/// Linux's link to the running program; it works even if the file was replaced or removed.
 const RUNNING: &str = "/proc/self/exe";
 
-/// Reads the process's surroundings. What cannot be read is empty; whoever needs it says so.
+/// Reads the process's surroundings. What cannot be read stays empty; its users report that.
 pub(super) fn read() -> Environment {
     let mut environment = Environment {
         directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),

@@ -25,11 +25,11 @@ use std::{
     sync::Arc,
 };
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use self::running::Interrupts;
 use crate::{
-    cli::{Cli, Command, When, arguments},
+    cli::{self, Cli, Command, When, arguments, ci::Switch},
     deliver::{standard::Streams, stdout, workflow_log::WorkflowLog},
 };
 use host::container::engine::Asker;
@@ -39,20 +39,20 @@ use text::{
     exit::ExitCode,
 };
 
-/// What every verb gets: the environment and how to dress output.
-#[derive(Debug, Clone)]
+/// Shared by all commands: environment, streams, log and signals.
+#[derive(Clone)]
 pub(crate) struct Context {
-    /// Facts about the place the program was started in.
+    /// The environment at start.
     pub(crate) environment: Arc<Environment>,
-    /// What `--color` says.
+    /// The value of `--color`.
     pub(crate) colour: When,
     /// Standard output and standard error.
     pub(crate) streams: Streams,
-    /// The log of the GitHub workflow we run in, which obeys certain lines.
+    /// The workflow log, if the process runs in a GitHub workflow.
     pub(crate) log: Option<WorkflowLog>,
     /// The signals that end a run.
     interrupts: Interrupts,
-    /// Who is told what to do about an engine.
+    /// Selects the help texts about container engines.
     asker: Asker,
 }
 
@@ -71,26 +71,28 @@ impl Context {
         }
     }
 
-    /// Whether stdout gets colours: `--color`, else a terminal that wants them (`NO_COLOR`, `CLICOLOR_FORCE` and
-    /// `TERM=dumb` are heard).
     fn stdout_colour(&self) -> Colour {
-        self.colour.colour(self.usual_colour(&std::io::stdout()))
+        self.colour(&std::io::stdout())
     }
 
-    /// What a stream gets where `--color` says nothing.
-    fn usual_colour<S: anstream::stream::RawStream>(&self, stream: &S) -> Colour {
-        let variable = |name| self.environment.variable(name);
-        // anstream takes every value for a yes, and by the convention `0` forces nothing.
-        if variable("CLICOLOR_FORCE") == Some("0") {
-            let can = variable("TERM").is_some_and(|term| term != "dumb");
-            if !stream.is_terminal() || !can || variable("CLICOLOR") == Some("0") {
-                return Colour::Off;
-            }
+    fn stderr_colour(&self) -> Colour {
+        self.colour(&std::io::stderr())
+    }
+
+    /// Whether a stream gets colours: `--color`, else a terminal; `NO_COLOR`, `CLICOLOR_FORCE` and `TERM=dumb` apply.
+    fn colour(&self, stream: &impl anstream::stream::RawStream) -> Colour {
+        let auto = || match anstream::AutoStream::choice(stream) {
+            anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => Colour::On,
+            anstream::ColorChoice::Auto | anstream::ColorChoice::Never => Colour::Off,
+        };
+        match self.colour {
+            When::Auto => auto(),
+            When::Always => Colour::On,
+            When::Never => Colour::Off,
         }
-        colour_of(anstream::AutoStream::choice(stream))
     }
 
-    /// Whether a CI system runs us: its log is no screen, even if it says it is one.
+    /// Whether a CI system runs this process. Its log is not treated as a terminal.
     fn is_in_ci(&self) -> bool {
         self.environment
             .variable("CI")
@@ -105,7 +107,7 @@ impl Context {
         }
     }
 
-    /// The same, for processes that must not be able to act as our job.
+    /// A context whose child processes do not inherit the job's tokens.
     fn without_job(&self) -> Self {
         Self {
             environment: Arc::new(Environment {
@@ -116,7 +118,7 @@ impl Context {
         }
     }
 
-    /// Ends the log of the workflow, and hears no signal any more.
+    /// Stops the signal listener, ends the workflow log, and flushes the streams.
     fn close(&self) {
         self.interrupts.close();
         if let Some(log) = &self.log {
@@ -125,27 +127,15 @@ impl Context {
         self.streams.settle();
     }
 
-    /// Lets the words of a panic reach the log as harmless as all others.
+    /// Neutralises panic messages in the workflow log.
     fn catch_panics(&self) {
         if let Some(log) = self.log.clone() {
             panic::set_hook(Box::new(move |panic| log.panicked(&panic.to_string())));
         }
     }
-
-    /// The same for stderr.
-    fn stderr_colour(&self) -> Colour {
-        self.colour.colour(self.usual_colour(&std::io::stderr()))
-    }
 }
 
-fn colour_of(choice: anstream::ColorChoice) -> Colour {
-    match choice {
-        anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => Colour::On,
-        anstream::ColorChoice::Auto | anstream::ColorChoice::Never => Colour::Off,
-    }
-}
-
-/// Picks the role by the program's name, and gives the code that the process exits with.
+/// Selects the role by program name and returns the exit code.
 pub(crate) fn main() -> u8 {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
@@ -164,17 +154,12 @@ pub(crate) fn main() -> u8 {
 
 /// Reads the command line and runs the verb.
 fn typed(program: OsString, words: &[OsString], context: &mut Context) -> u8 {
-    let mut command = Cli::command();
-    if context.environment.variable("CLICOLOR_FORCE") == Some("0")
-        && context.stdout_colour() == Colour::Off
-    {
-        command = command.color(clap::ColorChoice::Never);
-    }
+    let mut command = cli::command();
     let usual = arguments::normalise(words.iter().cloned(), &command);
     let parsed = command
         .try_get_matches_from_mut(std::iter::once(program).chain(usual))
         .and_then(|found| Cli::from_arg_matches(&found))
-        .map_err(|error| misspelt::with_meant(error, &command, words));
+        .map_err(misspelt::with_meant);
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && is_of_job(words, &context.environment) => {
@@ -189,19 +174,19 @@ fn typed(program: OsString, words: &[OsString], context: &mut Context) -> u8 {
         // The Go tool prints its usage on stdout and ends with 0.
         return print_dressed(&command.render_help(), context).number();
     };
-    // All verbs with all their options: nobody asks for them while one of them is at work.
+    // Frees the definitions of all commands before one of them runs.
     drop(command);
     context.colour = cli.color;
     unless_panicked(|| dispatch(verb, context))
 }
 
-/// The code of a verb. One that broke off in a panic, which has told of itself, could not do what it was asked for.
+/// Runs a command; a panic becomes exit code 3.
 fn unless_panicked(verb: impl FnOnce() -> u8) -> u8 {
     let ended = panic::catch_unwind(AssertUnwindSafe(verb));
     ended.unwrap_or_else(|_| ExitCode::CouldNotRun.number())
 }
 
-/// The code that the process exits with. `serve` alone chooses codes that are none of ours.
+/// Runs the selected command and returns the exit code. Only `serve` returns codes other than ours.
 fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
@@ -215,19 +200,23 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
     }
 }
 
-/// Whether the words are for `ci` in a step whose outputs later ones read.
+/// Whether the arguments are for `ci` in a workflow step with outputs.
 fn is_of_job(words: &[OsString], environment: &Environment) -> bool {
     let is = |at: usize, word: &str| words.get(at).is_some_and(|it| it == word);
-    let reader = environment.variable("GITHUB_OUTPUT").unwrap_or_default();
-    !reader.is_empty() && is(0, "ci")
+    environment.set("GITHUB_OUTPUT").is_some() && is(0, "ci")
 }
 
-/// Tells clap's message, and later steps of the job that there is no result.
+/// Prints a clap error. Requested help goes to stdout and is a success.
 fn misused(error: &clap::Error, context: &Context) -> ExitCode {
     let said = error.render().to_string();
+    let marked = [Switch::Auto; 2];
+    ci::refused((first_words(&said), &said), marked, &context.without_job())
+}
+
+/// The first paragraph of a clap error, without `error:`.
+fn first_words(said: &str) -> &str {
     let problem = said.split("\n\n").next().unwrap_or_default();
-    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    ci::refused((problem, &said), ci::Marked::ALL, &context.without_job())
+    problem.strip_prefix("error: ").unwrap_or(problem)
 }
 
 /// Prints clap's message; help and version asked for are no error.
@@ -238,13 +227,13 @@ fn usage(error: &clap::Error, context: &Context) -> ExitCode {
     if context.log.is_some() {
         context.say(&error.render().to_string());
     } else {
-        // A closed stream is nobody to tell.
+        // A closed stderr is ignored.
         let _ = error.print();
     }
     ExitCode::Invalid
 }
 
-/// Prints a text of clap's on stdout, with its colours where stdout has some.
+/// Prints clap's text on stdout, coloured if stdout is.
 fn print_dressed(text: &clap::builder::StyledStr, context: &Context) -> ExitCode {
     match context.stdout_colour() {
         Colour::On => print(text.ansi().to_string().as_bytes()),
@@ -252,7 +241,7 @@ fn print_dressed(text: &clap::builder::StyledStr, context: &Context) -> ExitCode
     }
 }
 
-/// Prints all that a verb says, or says that it could not.
+/// Prints the whole output of a command.
 fn print(text: &[u8]) -> ExitCode {
     match stdout::print(text, &Streams::default()) {
         Ok(()) => ExitCode::Passed,

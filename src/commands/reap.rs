@@ -15,7 +15,7 @@ use host::{
 };
 use text::{clean, count, exit::ExitCode};
 
-/// Removes it and tells what was removed.
+/// Runs `reap` and reports what was removed.
 pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
     match carry_out(args, context) {
         Ok(code) => code,
@@ -23,12 +23,12 @@ pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
     }
 }
 
-/// This machine first: what is said of it holds whatever the engine does.
+/// Cleans this machine first, because that does not depend on the engine.
 fn carry_out(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let runtime = runtime::of_this_thread()
         .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
     runtime.block_on(async {
-        tell_swept(sweep::before_run().await, context);
+        report_swept(sweep::before_run().await, context);
         let wanted = Wanted {
             host: args.docker_host.clone(),
             asker: Asker::Reaper,
@@ -36,7 +36,7 @@ fn carry_out(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
         let engine = match Engine::connect(&wanted, &context.environment).await {
             Ok(engine) => engine,
             Err(error) if error.is_absence() && args.run.is_none() => {
-                context.say("note: there is no container engine at the usual places\n");
+                context.say("note: no container engine was found\n");
                 return Ok(ExitCode::Passed);
             }
             Err(error) => return Err(engine::refusal(&error, wanted.asker)),
@@ -46,12 +46,12 @@ fn carry_out(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
             (None, true) => Whose::Anybody,
             (None, false) => Whose::Abandoned,
         };
-        Ok(tell_reaped(&remove(&engine, whose).await, context))
+        Ok(report_reaped(&remove(&engine, whose).await, context))
     })
 }
 
-/// Tells what was found on this machine.
-fn tell_swept(swept: Swept, context: &Context) {
+/// Reports what was removed on this machine.
+fn report_swept(swept: Swept, context: &Context) {
     if swept.processes > 0 {
         let plural = if swept.processes == 1 { "" } else { "es" };
         context.say(&format!("ended {} process{plural}\n", swept.processes));
@@ -62,8 +62,8 @@ fn tell_swept(swept: Swept, context: &Context) {
     }
 }
 
-/// Tells what was found at the engine, and whether nothing is left.
-fn tell_reaped(reaped: &Reaped, context: &Context) -> ExitCode {
+/// Reports what was removed at the engine, and whether anything is left.
+fn report_reaped(reaped: &Reaped, context: &Context) -> ExitCode {
     for name in &reaped.containers {
         context.say(&format!("removed container `{}`\n", clean(name)));
     }

@@ -1,5 +1,5 @@
-//! The runtimes of the verbs. Work that blocks is given threads when it comes, and where not even the first of them is to
-//! be had, that is a panic in the middle of a run: so it is there from the beginning, or there is no runtime.
+//! Tokio runtimes. Tokio panics if the system refuses a thread or a file in the middle of a run, so both are checked
+//! before, and a thread for blocking work is started at once.
 
 use std::{
     fs, io,
@@ -11,22 +11,22 @@ use std::{
 
 use tokio::runtime::{Builder, Runtime};
 
-/// How long a thread without work is kept: work finds one until the end.
+/// Keep-alive of idle threads: effectively for ever.
 const KEPT: Duration = Duration::from_hours(24 * 365);
 
-/// Open files that a runtime needs, those of signals, of a server and of removing its files included.
+/// Open files that a runtime needs, including those for signals and one server.
 const FILES: usize = 12;
 
-/// How long a thread that has ended may count as one.
+/// How long the system may still count a thread that has ended.
 const LINGERING: Duration = Duration::from_secs(1);
 
-/// A runtime whose tasks share this thread.
+/// A single-threaded runtime.
 pub(super) fn of_this_thread() -> io::Result<Runtime> {
     made(Builder::new_current_thread(), 1)
 }
 
-/// A runtime for so many jobs on so many cores: two threads where there are two jobs, and beyond that half of the cores,
-/// because the servers need the others. One thread where the system refuses more.
+/// A runtime for this many jobs and cores: up to half the cores (at least two threads), because the servers need the
+/// others. Falls back to one thread if the system refuses more.
 pub(super) fn of_jobs(jobs: usize, cores: usize) -> io::Result<Runtime> {
     let most = cores.div_ceil(2).max(2).min(cores);
     match jobs.min(most) {
@@ -54,13 +54,13 @@ fn made(mut builder: Builder, needed: usize) -> io::Result<Runtime> {
     Ok(runtime)
 }
 
-/// A runtime that hears signals alone.
+/// A runtime for the signal listener only.
 pub(super) fn of_signals() -> io::Result<Runtime> {
     files_are_to_be_had()?;
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Whether the system lets us have the open files that a runtime needs: where it refuses them, that is a panic.
+/// Checks that the open files a runtime needs are available.
 fn files_are_to_be_had() -> io::Result<()> {
     let tried: io::Result<Vec<OwnedFd>> = (0..FILES)
         .map(|_| rustix::stdio::stdin().try_clone_to_owned())
@@ -72,12 +72,12 @@ fn files_are_to_be_had() -> io::Result<()> {
     })
 }
 
-/// The threads of this process that the system counts; none where it does not tell.
+/// The number of this process's threads; 0 if unknown.
 fn own_threads() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// Whether the system lets us have so many threads more. A runtime that is refused one of them never comes to an end.
+/// Checks that this many more threads are available. Tokio hangs on shutdown if one of its threads is refused.
 fn are_to_be_had(threads: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     let tried = thread::scope(|scope| {

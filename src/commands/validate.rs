@@ -1,4 +1,4 @@
-//! `mcp-assert validate`: everything that is wrong with suites, without running them.
+//! `mcp-assert validate`: reports all problems in suites without running them.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use suite::{
 };
 use text::{clean, count, diagnostic::Severity, exit::ExitCode};
 
-/// Says on stderr what is wrong, and on stdout how much.
+/// Prints problems on stderr and totals on stdout.
 pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
     let colour = context.stderr_colour();
     let mut paths: Vec<PathBuf> = args
@@ -44,7 +44,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         },
         image_from: ImageFrom::Suite,
         started_in: StartedIn::Processes,
-        // `run` may be given one.
+        // `run --fixture` may supply one.
         fixture_from: FixtureFrom::Elsewhere,
         contents: Contents::Unasked,
         environment: &context.environment,
@@ -72,7 +72,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
     conclude(&suite, context)
 }
 
-/// Prints the totals and decides the exit code.
+/// Prints the totals and returns the exit code.
 fn conclude(suite: &Suite, context: &Context) -> ExitCode {
     let of = |severity| {
         let problems = suite.problems.iter();
@@ -92,7 +92,7 @@ fn conclude(suite: &Suite, context: &Context) -> ExitCode {
         count(errors, "problem"),
         count(warnings, "warning"),
     );
-    // A closed stdout is nobody to tell; the exit code says it too.
+    // A closed stdout is ignored; the exit code has the result.
     let lost = stdout::print(totals.as_bytes(), &context.streams).is_err();
     if errors > 0 {
         ExitCode::Invalid

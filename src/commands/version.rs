@@ -3,7 +3,7 @@
 use mcp::protocol::revision::Revision;
 use text::exit::ExitCode;
 
-/// Prints version, commit (when the build knew it) and newest MCP revision.
+/// Prints version, commit (if known at build time) and newest MCP revision.
 pub(super) fn version() -> ExitCode {
     let commit = option_env!("MCP_ASSERT_COMMIT")
         .map(|commit| format!("{commit}, "))

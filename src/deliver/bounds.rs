@@ -1,6 +1,5 @@
-//! Where a step of a workflow may write: beneath its workspace or the runner's temporary folder, whatever links lie
-//! there. What is written and made belongs to the owner of the workspace, because leftovers of another user break
-//! later jobs on the same machine.
+//! Limits where a workflow step may write: below its workspace or the runner's temporary folder, behind any links. New
+//! files get the workspace's owner, because files of another user break later jobs on the same machine.
 
 use std::{
     fs, io,
@@ -13,23 +12,20 @@ use super::{
 };
 use text::environment::Environment;
 
-/// The folders that may be written to, and whose files these are.
+/// The writable folders and the owner of new files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Where relative paths begin.
+    /// The base of relative paths.
     base: PathBuf,
-    /// With none of them, every place may be written to.
+    /// Empty outside of workflows: every path is writable.
     roots: Vec<PathBuf>,
     owner: Option<Owner>,
 }
 
 impl Bounds {
-    /// The bounds of the step we run in; none outside of a workflow.
+    /// The bounds of this process's step; none outside of a workflow.
     pub(crate) fn of(environment: &Environment) -> Self {
-        let folder = |name: &str| {
-            let value = environment.variable(name).filter(|value| !value.is_empty());
-            value.map(PathBuf::from)
-        };
+        let folder = |name: &str| environment.set(name).map(PathBuf::from);
         let in_workflow = environment.variable("GITHUB_ACTIONS") == Some("true");
         let workspace = folder("GITHUB_WORKSPACE").filter(|_| in_workflow);
         Self {
@@ -44,7 +40,7 @@ impl Bounds {
         }
     }
 
-    /// Replaces a file by one that is complete.
+    /// Replaces a file atomically.
     pub(super) fn replace(&self, path: &Path, text: &str, streams: &Streams) -> io::Result<()> {
         let path = self.base.join(path);
         if self.roots.is_empty() {
@@ -53,7 +49,7 @@ impl Bounds {
         file::replace(&self.resolved(&path)?, text, self.owner, streams)
     }
 
-    /// The path with its links followed, if it leads to a place that may be written to.
+    /// Resolves a path and refuses it if it is outside of the bounds.
     fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
         let resolved = resolved(path)?;
         let inside = self.roots.iter().any(|root| {
@@ -78,7 +74,7 @@ impl Bounds {
         )))
     }
 
-    /// The path from the workspace, for the steps that follow.
+    /// The path relative to the workspace, for later steps.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let path = self.base.join(path);
         let from_workspace = self.roots.first().and_then(|root| below(root, &path));
@@ -86,8 +82,7 @@ impl Bounds {
     }
 }
 
-/// The path from a folder on, if it lies there: as both are written, else where they lead. A variable may name a folder
-/// by a link that the folder we are in does not know of.
+/// The path relative to a folder, as written or behind links; `None` if it is outside.
 pub(crate) fn below(folder: &Path, path: &Path) -> Option<PathBuf> {
     if let Ok(below) = path.strip_prefix(folder) {
         return Some(below.to_owned());

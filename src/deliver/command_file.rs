@@ -1,5 +1,4 @@
-//! The files by which a step tells its runner something: pairs of name and value, its summary. They belong to the
-//! runner and are only ever appended to, in one write.
+//! The runner's command files: name-value pairs, and the step summary. They are only appended to, in one write.
 
 use std::{
     fs::OpenOptions,
@@ -10,29 +9,29 @@ use std::{
 use super::{DeliverError, file::identity, token};
 use text::environment::{COMMAND_FILES, Environment};
 
-/// The one of these files that holds Markdown.
+/// The command file that holds Markdown.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// What begins every delimiter.
+/// The prefix of delimiters.
 const PREFIX: &str = "mcp_";
 
-/// The variable that names the file to which a path leads, by whatever way, when it is one of these.
+/// The variable of the command file that a path leads to, if any.
 pub(crate) fn named(path: &Path, environment: &Environment) -> Option<&'static str> {
     let file = |path: &Path| identity(&environment.directory.join(path));
     let wanted = file(path);
     COMMAND_FILES.into_iter().find(|name| {
-        let own = environment.variable(name).filter(|own| !own.is_empty());
+        let own = environment.set(name);
         own.map(Path::new)
             .is_some_and(|own| own == path || wanted.is_some() && wanted == file(own))
     })
 }
 
-/// Whether a path leads to the summary of the step.
+/// Whether a path leads to the step summary.
 pub(crate) fn is_summary(path: &Path, environment: &Environment) -> bool {
     named(path, environment) == Some(SUMMARY)
 }
 
-/// Appends pairs whose values may be any text.
+/// Appends pairs with arbitrary values.
 pub(crate) fn append<'a>(
     path: &Path,
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -47,7 +46,7 @@ pub(crate) fn append<'a>(
     add(path, &text).map_err(|cause| DeliverError::new("append to", path, cause))
 }
 
-/// A word that the value does not hold.
+/// Draws a delimiter that the value does not contain.
 fn delimiter(value: &str, mut draw: impl FnMut() -> Option<String>) -> Option<String> {
     loop {
         let delimiter = format!("{PREFIX}{}", draw()?);
@@ -57,7 +56,7 @@ fn delimiter(value: &str, mut draw: impl FnMut() -> Option<String>) -> Option<St
     }
 }
 
-/// One write; a line that somebody left without its end is ended first.
+/// Appends in one write, after ending an unfinished line.
 pub(super) fn add(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .create(true)

@@ -1,30 +1,30 @@
-//! What every sink of `ci` is given: the run that was judged, the place it ran in, and what was asked for. A sink is a
-//! function of these and nothing else; it reads no environment of its own.
+//! The input of the sinks of `ci`: the judged run, the CI environment, and the wishes. Sinks read nothing else.
 
 use std::{path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 
+use crate::cli::ci::{CommentWhen, Switch};
 use report::{Format, RunReport, source::Source};
 use text::{environment::Environment, redact::Secrets};
 
-/// All that a sink may ask for.
+/// Everything a sink may use.
 #[derive(Debug)]
 pub(crate) struct Facts<'a> {
-    /// The run, compared and judged.
+    /// The compared and judged run.
     pub(crate) report: &'a RunReport,
-    /// Where this process runs; of a merged run that is not where the suites ran.
-    pub(crate) here: &'a Here,
-    /// What was asked for.
+    /// This process's CI environment; a merged run may come from another one.
+    pub(crate) here: &'a CiEnvironment,
+    /// The wishes.
     pub(crate) wishes: &'a Wishes,
-    /// Values that no sink may show.
+    /// Values to hide.
     pub(crate) secrets: &'a Secrets,
 }
 
-/// The surroundings of this process, as the CI system tells them.
+/// The CI environment of this process.
 #[derive(Debug)]
-pub(crate) struct Here {
-    /// Variables, directory, executable.
+pub(crate) struct CiEnvironment {
+    /// The environment at start.
     pub(crate) environment: Arc<Environment>,
     /// Repository, revision, event, job.
     pub(crate) source: Source,
@@ -32,59 +32,36 @@ pub(crate) struct Here {
     pub(crate) event: Value,
 }
 
-/// The event whose workflow tells of a run that has its own verdict elsewhere.
+/// The event of workflows that report another workflow's run.
 const TELLING_EVENT: &str = "workflow_run";
 
-impl Here {
-    /// Whether this workflow tells of a run of another one.
-    pub(crate) fn tells_of_another(&self) -> bool {
+impl CiEnvironment {
+    /// Whether this workflow reports another workflow's run.
+    pub(crate) fn reports_another_run(&self) -> bool {
         self.source.event.as_deref() == Some(TELLING_EVENT)
     }
 
-    /// The token for the API, which comes from the environment and never from the command line.
+    /// The API token, from the environment only.
     pub(crate) fn token(&self) -> Option<&str> {
-        let token = self.environment.variable("GITHUB_TOKEN");
-        token.map(str::trim).filter(|token| !token.is_empty())
+        self.environment.set("GITHUB_TOKEN")
     }
 }
 
-/// What was asked for on the command line.
+/// What the command line asks of the sinks.
 #[derive(Debug)]
 pub(crate) struct Wishes {
-    /// Reports to write, each at its place.
+    /// Report files to write.
     pub(crate) files: Vec<(Format, PathBuf)>,
     /// When the pull request gets a comment.
     pub(crate) comment: CommentWhen,
-    /// Whether failing lines are marked.
-    pub(crate) annotations: Wanted,
-    /// Whether the step summary is written.
-    pub(crate) summary: Wanted,
+    /// Whether to write annotations.
+    pub(crate) annotations: Switch,
+    /// Whether to write the step summary.
+    pub(crate) summary: Switch,
     /// The branch that holds badges, baselines and durations.
     pub(crate) data_branch: String,
-    /// Whether the badge is published on it.
-    pub(crate) publish_badge: Wanted,
-    /// Whether baseline and durations are written to it.
-    pub(crate) update_data_branch: Wanted,
-}
-
-/// When the pull request gets a comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CommentWhen {
-    /// Whatever happened.
-    Always,
-    /// When something differs from the baseline, or fails without one.
-    Changes,
-    /// When something is red.
-    Failures,
-    /// Never.
-    Off,
-}
-
-/// Whether something is done where the surroundings allow it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// It is.
-    Yes,
-    /// It is not, wherever we are.
-    No,
+    /// Whether to publish the badge on the data branch.
+    pub(crate) publish_badge: Switch,
+    /// Whether to write baseline and durations to the data branch.
+    pub(crate) update_data_branch: bool,
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Writes files atomically.
 
 use std::{
     fs::{self, OpenOptions},
@@ -13,7 +13,7 @@ use rustix::{fs::OFlags, io::Errno};
 
 use super::standard::{LOOK, Streams};
 
-/// Whom files are handed to.
+/// The owner of new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
     user: u32,
@@ -21,7 +21,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The owner of a folder, if we are another user who may hand files over.
+    /// The owner of a folder, if this process is root and may give files away.
     pub(super) fn to_hand_to(folder: &Path) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -34,13 +34,13 @@ impl Owner {
     }
 }
 
-/// The path with its links followed, also where the file or the folders above it are not there yet.
+/// Resolves all links of a path, even if the file or its folders do not exist yet.
 pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         other => return other,
     }
-    // A pipe without a name is behind a link that names no path.
+    // The link of an anonymous pipe names no path.
     if fs::metadata(path).is_ok() {
         return Ok(path.to_owned());
     }
@@ -54,14 +54,13 @@ pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut folder = resolved(parent)?;
     match path.components().next_back() {
         Some(Component::Normal(name)) => folder.push(name),
-        // What is not there yet can be no link.
+        // Missing folders contain no links, so `..` is plain.
         _ => drop(folder.pop()),
     }
     Ok(folder)
 }
 
-/// The file that a path leads to, whether it is there yet or not; none for a pipe or a device, to which many may write,
-/// and for a folder, which nothing is written over.
+/// The resolved path of a file that exists or may be created; `None` for pipes, devices and folders.
 pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
     let file = resolved(path).ok()?;
     fs::metadata(&file)
@@ -69,7 +68,7 @@ pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
         .then_some(file)
 }
 
-/// Replaces a file by one that is complete: written beside it, then renamed. A link stays a link.
+/// Replaces a file by writing beside it and renaming. A link stays a link.
 pub(super) fn replace(
     path: &Path,
     text: &str,
@@ -86,7 +85,7 @@ pub(super) fn replace(
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder, owner)?;
     let mut builder = tempfile::Builder::new();
-    // The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
+    // Keeps the mode of the old file, else uses the umask; a temporary file would be private.
     let mode = fs::metadata(&path).map_or(0o666, |found| found.permissions().mode() & 0o777);
     builder
         .prefix(".mcp-assert-")
@@ -98,10 +97,9 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// Writes to a pipe or a device, which cannot be replaced. A pipe without a reader is an error; a reader that stands still
-/// is not waited for after a signal.
+/// Writes to a pipe or device. A pipe without a reader is an error; a stalled reader is given up after a signal.
 fn write_to_device(path: &Path, mut bytes: &[u8], streams: &Streams) -> io::Result<()> {
-    let unread = || io::Error::other("nobody reads from this pipe");
+    let unread = || io::Error::other("the pipe has no reader");
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(flags.bits().cast_signed());
@@ -122,7 +120,7 @@ fn write_to_device(path: &Path, mut bytes: &[u8], streams: &Streams) -> io::Resu
     Ok(())
 }
 
-/// Makes a folder and those above it that are missing.
+/// Creates a folder and its missing parents.
 fn make_folder(folder: &Path, owner: Option<Owner>) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -131,7 +129,7 @@ fn make_folder(folder: &Path, owner: Option<Owner>) -> io::Result<()> {
         make_folder(parent, owner)?;
     }
     match fs::create_dir(folder) {
-        // Somebody else was quicker.
+        // Another process created it first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
         Err(error) => Err(error),
         Ok(()) if owner.is_none() => Ok(()),

@@ -1,5 +1,5 @@
-//! Text to places: stdout, files, a step summary. What the text says is made in `report`. A file appears whole
-//! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
+//! Writes texts to stdout, files, the step summary and GitHub. `report` makes the texts. Files are replaced atomically;
+//! a write error ends the run with exit code 3.
 
 pub(crate) mod bounds;
 pub(crate) mod command_file;
@@ -20,21 +20,21 @@ use std::{
 
 use self::{bounds::Bounds, stdout::Stdout, stream::Stream};
 
-/// Where a text goes.
+/// The destination of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// The standard output.
+    /// Standard output.
     Stdout,
-    /// A file, replaced as a whole.
+    /// A file, replaced atomically.
     File(PathBuf),
-    /// The same, where it may be written by a step of a workflow.
+    /// A file within the bounds of a workflow step.
     Within(Bounds, PathBuf),
-    /// The file of a step summary, which is only ever appended to.
+    /// The step summary, which is appended to.
     StepSummary(PathBuf),
 }
 
 impl Destination {
-    /// The destination of a path as typed: stdout has several names.
+    /// The destination of a typed path, which may name stdout.
     pub(crate) fn from_path(path: &Path) -> Self {
         if stream::stream(path) == Some(Stream::Out) {
             Self::Stdout
@@ -44,20 +44,20 @@ impl Destination {
     }
 }
 
-/// A report that could not be written, or a file that could not be read.
+/// An error on writing a report or reading a file.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{path}`: {cause}")]
 pub(crate) struct DeliverError {
-    /// What was tried.
+    /// The action, such as `write`.
     pub(crate) action: &'static str,
-    /// The place, for people.
+    /// The path, for messages.
     pub(crate) path: String,
-    /// Why not.
+    /// The cause.
     pub(crate) cause: io::Error,
 }
 
 impl DeliverError {
-    /// What was tried with a place failed.
+    /// Creates the error of an action on a path.
     pub(crate) fn new(action: &'static str, path: &Path, cause: io::Error) -> Self {
         Self {
             action,
@@ -67,7 +67,7 @@ impl DeliverError {
     }
 }
 
-/// Writes a text to its place.
+/// Writes a text to its destination.
 pub(crate) fn write(
     destination: &Destination,
     text: &str,
@@ -96,7 +96,7 @@ pub(crate) fn write(
     written.map_err(|cause| DeliverError::new(action, place, cause))
 }
 
-/// The bytes of a file; none of one that is not there.
+/// The size of a file in bytes; 0 if it does not exist.
 pub(crate) fn size(path: &Path) -> usize {
     let bytes = fs::metadata(path).map_or(0, |file| file.len());
     usize::try_from(bytes).unwrap_or(usize::MAX)

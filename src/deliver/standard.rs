@@ -1,6 +1,6 @@
-//! Standard output and standard error of this process. A thread writes what is said, in order. While jobs run nobody
-//! waits for it, so that a slow reader delays no job; at other times `flush` waits. After a signal a reader that stands
-//! still is waited for only briefly.
+//! Standard output and standard error of this process. One thread writes all output in order. While jobs run, writers
+//! do not wait for it, so that a slow reader delays no job; otherwise `flush` waits. After a signal, a stalled reader
+//! is given up.
 
 use std::{
     collections::VecDeque,
@@ -18,13 +18,13 @@ use rustix::{
     io::Errno,
 };
 
-/// How long after a signal a reader that stands still is waited for.
+/// How long a stalled reader is waited for after a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often a waiting writer looks for a signal.
+/// How often a waiting writer checks for a signal.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// Bytes that a reader has to take to count as reading.
+/// The bytes per write, after which a reader counts as reading.
 const PIECE: usize = 16 * 1024;
 
 /// One of the two streams.
@@ -46,17 +46,17 @@ struct Shared {
     given_up: AtomicBool,
 }
 
-/// What waits to be written.
+/// Output that is not written yet.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<(Which, Vec<u8>)>,
     has_writer: bool,
     is_writing: bool,
-    /// Whether jobs run, which must not wait for a reader.
+    /// Whether writers do not wait, because jobs run.
     is_deferred: bool,
-    /// When a reader last took something.
+    /// When a write last succeeded.
     taken: Option<Instant>,
-    /// Why a stream cannot be written to any more: nothing follows a gap.
+    /// Errors of streams. Nothing is written after an error, to leave no gap.
     broken: Vec<(Which, Errno)>,
 }
 
@@ -72,55 +72,55 @@ impl Queue {
 }
 
 impl Streams {
-    /// From here on nobody is waited for any longer than a moment.
+    /// Records the signal: from now on, stalled readers are given up.
     pub(crate) fn hurry(&self) {
         self.0.signalled.get_or_init(Instant::now);
     }
 
-    /// Whether a reader that stands still is not waited for any more, counted from a moment at which it did.
+    /// Whether a reader stalled since `since` is given up.
     pub(super) fn is_over(&self, since: Instant) -> bool {
         let signalled = self.0.signalled.get();
         signalled.is_some_and(|at| since.max(*at).elapsed() >= PATIENCE)
     }
 
-    /// Whether a reader stood still for too long, so that it lacks something.
+    /// Whether a reader was given up, so that output is missing.
     pub(crate) fn has_given_up(&self) -> bool {
         self.0.given_up.load(Ordering::SeqCst)
     }
 
-    /// Standard output, not buffered.
+    /// Unbuffered standard output.
     pub(super) fn out(&self) -> Standard {
         Standard(self.clone(), Which::Out)
     }
 
-    /// Standard error, not buffered.
+    /// Unbuffered standard error.
     pub(super) fn error(&self) -> Standard {
         Standard(self.clone(), Which::Error)
     }
 
-    /// Writes to standard error. If nobody reads it, there is nobody to tell.
+    /// Writes to standard error, ignoring errors.
     pub(crate) fn say(&self, text: &[u8]) {
         let _ = self.write(Which::Error, text);
     }
 
-    /// Whether everything was taken. What is drawn anew every moment is not kept for a reader that stands still.
+    /// Whether all output is written. Bars are not drawn for a stalled reader.
     pub(crate) fn is_read(&self) -> bool {
         self.lock().is_settled()
     }
 
-    /// Lets no writer wait for a reader until [`Streams::settle`].
+    /// Makes writers not wait, until [`Streams::settle`].
     pub(crate) fn defer(&self) {
         self.lock().is_deferred = true;
     }
 
-    /// Waits until everything is written, or a reader is given up.
+    /// Waits until all output is written or a reader is given up.
     pub(crate) fn settle(&self) {
         let begun = Instant::now();
         let mut queue = self.lock();
         queue.is_deferred = false;
         while !queue.is_settled() && !self.has_given_up() {
             if self.is_over(queue.taken.map_or(begun, |taken| taken.max(begun))) {
-                // The thread may wait in the middle of a piece: it goes with the process.
+                // The thread may be blocked in a write; it ends with the process.
                 self.0.given_up.store(true, Ordering::SeqCst);
                 let gone = [Which::Out, Which::Error].map(|which| (which, Errno::PIPE));
                 queue.broken.extend(gone);
@@ -136,7 +136,7 @@ impl Streams {
         self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands the bytes to the thread that writes; where the system refuses one, writes them.
+    /// Queues the bytes for the writer thread, or writes them if the system refuses a thread.
     fn write(&self, which: Which, bytes: &[u8]) -> io::Result<()> {
         let mut queue = self.lock();
         queue.whole(which)?;
@@ -156,7 +156,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Writes what waits, as long as the process lives.
+    /// The writer thread.
     fn carry(&self) {
         let mut queue = self.lock();
         loop {
@@ -183,7 +183,7 @@ impl Streams {
     }
 }
 
-/// Writes all of it, however long that takes.
+/// Writes all bytes, blocking.
 fn write_all(which: Which, mut bytes: &[u8]) -> Result<(), Errno> {
     let stream = match which {
         Which::Out => rustix::stdio::stdout(),
@@ -193,7 +193,7 @@ fn write_all(which: Which, mut bytes: &[u8]) -> Result<(), Errno> {
         match rustix::io::write(stream, bytes) {
             Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
-            // Another process may have made the stream return at once.
+            // Another process may have made the stream non-blocking.
             Err(Errno::AGAIN) => drop(poll(&mut [PollFd::new(&stream, PollFlags::OUT)], None)),
             Err(error) => return Err(error),
         }
@@ -201,7 +201,7 @@ fn write_all(which: Which, mut bytes: &[u8]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// One of the streams, to be written to.
+/// One of the streams as a writer.
 pub(super) struct Standard(Streams, Which);
 
 impl Write for Standard {

@@ -1,5 +1,5 @@
-//! The one writer of standard output. A reader that went away (`| head`, a closed terminal) is no error: what follows is
-//! dropped. Any other failure stays an error, because nothing may follow a gap.
+//! The only writer of standard output. A reader that went away (`| head`, a closed terminal) is not an error; further
+//! output is dropped. After any other error nothing more is written.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -9,11 +9,11 @@ use super::standard::Streams;
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
-    /// Absent once the reader is gone, or something could not be written.
+    /// `None` after the reader went away or a write failed.
     out: Option<BufWriter<Box<dyn Write + Send>>>,
-    /// Why nothing can be written any more: an error that can be told each time.
+    /// The write error, to be returned again.
     broken: Option<(io::ErrorKind, String)>,
-    /// A terminal may be closed while we write; it has an error of devices for it.
+    /// A closed terminal gives EIO instead of EPIPE.
     is_terminal: bool,
     streams: Streams,
 }
@@ -27,7 +27,7 @@ impl Stdout {
         }
     }
 
-    /// The same over the log of a workflow.
+    /// Standard output through a workflow's log.
     pub(crate) fn over(stream: impl Write + Send + 'static, streams: &Streams) -> Self {
         Self {
             out: Some(BufWriter::new(Box::new(stream))),
@@ -37,7 +37,7 @@ impl Stdout {
         }
     }
 
-    /// One whose reader is gone.
+    /// An output whose reader went away.
     #[cfg(test)]
     pub(crate) fn closed() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Stdout {
         &self.streams
     }
 
-    /// Runs a write; the end of the reader ends the stream quietly, any other end is an error from then on.
+    /// Runs a write. A reader that went away ends the output silently; any other error is kept.
     fn attempt<T>(
         &mut self,
         gone: T,
@@ -68,7 +68,7 @@ impl Stdout {
             other => return other,
         };
         if let Some(out) = self.out.take() {
-            // Taken apart so that dropping it does not write again.
+            // `into_parts` discards the buffer, which `drop` would write.
             let _ = out.into_parts();
         }
         let is_closed = self.is_terminal && Errno::from_io_error(&error) == Some(Errno::IO);
@@ -80,7 +80,7 @@ impl Stdout {
     }
 }
 
-/// Writes the whole of what a command says, and says on stderr why it could not. A reader that went away is no error.
+/// Prints the output of a command, and an error on stderr if that fails.
 pub(crate) fn print(text: &[u8], streams: &Streams) -> io::Result<()> {
     let mut out = Stdout::new(streams);
     let written = out.write_all(text).and_then(|()| out.flush());

@@ -1,8 +1,8 @@
-//! Paths that are no files of their own but the streams of this process, by whichever name or link.
+//! Paths that lead to streams of this process, such as `/dev/stdout`.
 
 use std::{fs, path::Path};
 
-/// Links on the way that are followed, at most.
+/// The most links that are followed.
 const MOST_LINKS: usize = 16;
 
 /// A stream that a path leads to.
@@ -34,7 +34,7 @@ pub(crate) fn stream(path: &Path) -> Option<Stream> {
     None
 }
 
-/// The stream of a name that the system keeps for it.
+/// The stream of a well-known name.
 fn by_name(path: &Path) -> Option<Stream> {
     let number = |number: &str| {
         let own = number == "1";

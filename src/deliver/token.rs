@@ -1,6 +1,6 @@
-//! Words that nobody can guess, so that text from outside cannot hold them on purpose.
+//! Unguessable words, which untrusted text cannot contain.
 
-/// 128 random bits in hexadecimal digits; nothing when the system has no randomness to give.
+/// 128 random bits in hexadecimal; `None` if the system gives no randomness.
 pub(crate) fn random() -> Option<String> {
     let mut bits = [0_u8; 16];
     getrandom::fill(&mut bits).ok()?;

@@ -1,8 +1,7 @@
-//! The log of a GitHub workflow: the one writer of everything that a step shows. Its runner obeys certain lines, so
-//! text from outside is made harmless here, line by line, and only our own commands pass as they are.
+//! The log of a GitHub workflow. The runner executes certain lines as commands, so every line is neutralised here,
+//! except our own commands.
 
 use std::{
-    fmt,
     io::{self, Write},
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
@@ -10,10 +9,10 @@ use std::{
 use super::standard::Streams;
 use text::workflow::{command::Command, neutral};
 
-/// Longest line that is held back until its end is known, in bytes.
+/// The longest line that is buffered until its end, in bytes.
 const LONGEST_HELD: usize = 1024 * 1024;
 
-/// A handle on the log; all of them share one lock.
+/// A handle on the log; all handles share one lock.
 #[derive(Clone)]
 pub(crate) struct WorkflowLog {
     state: Arc<Mutex<State>>,
@@ -22,18 +21,18 @@ pub(crate) struct WorkflowLog {
 
 struct State {
     out: Box<dyn Write + Send>,
-    /// Whether the log is ours from its first line on.
+    /// Whether stdout belongs to the log.
     has_begun: bool,
-    /// The line that has no end yet.
+    /// The unfinished line.
     line: Vec<u8>,
-    /// Whether a carriage return came last, whose line feed ends the same line.
+    /// Whether the last byte was CR, so that a following LF is dropped.
     after_return: bool,
-    /// The token that lets the runner obey again.
+    /// The token that makes the runner execute commands again.
     stopped: Option<String>,
 }
 
 impl WorkflowLog {
-    /// A log whose standard output belongs to somebody else: what is said goes to standard error.
+    /// A log on standard error, because stdout holds a report.
     pub(crate) fn beside_stdout(streams: &Streams) -> Self {
         Self::over(streams.error(), streams)
     }
@@ -52,8 +51,8 @@ impl WorkflowLog {
         }
     }
 
-    /// Takes standard output for everything from here on, and says first who writes: a byte-order mark at the very
-    /// beginning of an output would change how all of it is read. Whether it did, for the first one who asks.
+    /// Moves the log to stdout and prints our version first, because a byte-order mark at the beginning would change
+    /// the decoding. Returns whether this call did it.
     pub(crate) fn begin(&self) -> bool {
         self.begin_over(self.streams.out())
     }
@@ -65,19 +64,18 @@ impl WorkflowLog {
         }
         state.has_begun = true;
         state.out = Box::new(out);
-        // A log that nobody reads is no reason to stop.
+        // Write errors of the log are ignored.
         let _ = state.lines(concat!("mcp-assert ", env!("CARGO_PKG_VERSION")));
         true
     }
 
-    /// Shows a text on lines of its own. A log that nobody reads is no error.
+    /// Prints a text on lines of its own, ignoring write errors.
     pub(crate) fn say(&self, text: &str) {
         let mut state = self.lock();
         let _ = state.end_line().and_then(|()| state.lines(text));
     }
 
-    /// Gives the runner a command. A log whose standard output belongs to somebody else has none: what a command
-    /// says may be kept there in a file.
+    /// Sends a command to the runner, unless stdout holds a report, which may be stored.
     pub(crate) fn command(&self, command: &Command) {
         let mut state = self.lock();
         if state.has_begun {
@@ -85,23 +83,19 @@ impl WorkflowLog {
         }
     }
 
-    /// Shows the words of a panic, even if it happened while this log was written to.
+    /// Prints a panic message, even if the panic happened while writing to the log.
     pub(crate) fn panicked(&self, text: &str) {
-        match self.state.try_lock() {
-            Ok(mut state) => {
-                let _ = state.close().and_then(|()| state.lines(text));
-            }
-            Err(TryLockError::Poisoned(poisoned)) => {
-                let mut state = poisoned.into_inner();
-                let _ = state.close().and_then(|()| state.lines(text));
-            }
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                self.streams.say(neutral::lines(text).as_bytes());
+                return self.streams.say(neutral::lines(text).as_bytes());
             }
-        }
+        };
+        let _ = state.close().and_then(|()| state.lines(text));
     }
 
-    /// Shows what `write` writes while the runner obeys nothing at all, until its end with this token.
+    /// Runs `write` while the runner executes no commands, until its end with this token.
     pub(crate) fn unheeded<T>(&self, token: String, write: impl FnOnce() -> T) -> T {
         {
             let mut state = self.lock();
@@ -115,7 +109,7 @@ impl WorkflowLog {
         written
     }
 
-    /// Ends the last line, and whatever keeps the runner from obeying.
+    /// Ends the last line, and lets the runner execute commands again.
     pub(crate) fn close(&self) {
         let _ = self.lock().close();
     }
@@ -126,7 +120,7 @@ impl WorkflowLog {
 }
 
 impl State {
-    /// Takes bytes of a text whose lines may not be complete yet.
+    /// Buffers bytes and writes complete lines.
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         for byte in bytes {
             let is_rest = std::mem::take(&mut self.after_return) && *byte == b'\n';
@@ -148,7 +142,7 @@ impl State {
         Ok(())
     }
 
-    /// Hands on the line so far, as a whole one.
+    /// Writes the buffered line.
     fn release(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&line);
@@ -158,7 +152,7 @@ impl State {
         self.out.write_all(neutral::lines(&line).as_bytes())
     }
 
-    /// Ends a line that somebody began.
+    /// Ends an unfinished line.
     fn end_line(&mut self) -> io::Result<()> {
         self.after_return = false;
         if self.line.is_empty() {
@@ -179,7 +173,7 @@ impl State {
         self.out.flush()
     }
 
-    /// Lets the runner obey again.
+    /// Lets the runner execute commands again.
     fn resume(&mut self) -> io::Result<()> {
         let Some(token) = self.stopped.take() else {
             return Ok(());
@@ -203,17 +197,9 @@ impl Write for WorkflowLog {
         Ok(bytes.len())
     }
 
-    /// A line without an end is kept back: what follows could complete a command.
+    /// Keeps an unfinished line, because the rest could complete a command.
     fn flush(&mut self) -> io::Result<()> {
         self.lock().out.flush()
-    }
-}
-
-impl fmt::Debug for WorkflowLog {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("WorkflowLog")
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What stands after the last result line: every failure in full, what else deserves a look, and the totals.
+//! The closing report: failures in full, other findings, and totals.
 
 use std::{
     io::{self, Write},
@@ -18,10 +18,10 @@ use report::{
 };
 use text::count;
 
-/// Entries shown of a list that could be long.
+/// The most entries shown of a list.
 const MOST_LISTED: usize = 10;
 
-/// Less than this is shown as `0.00s`, in microseconds.
+/// Shorter times would be shown as `0.00s`, in microseconds.
 const LEAST_SHOWN: u64 = 10_000;
 
 /// Writes the closing report.
@@ -74,7 +74,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Why nothing was run, as far as it is not a cause of the verdict that keeps a run from having assertions at all.
+/// Why nothing ran, unless the verdict's causes say it.
 fn nothing_run(tally: &Tally, judgement: Option<&Judgement>) -> Option<&'static str> {
     let hindered = judgement.is_some_and(Judgement::is_of_no_run);
     if tally.executed() > 0 {
@@ -88,7 +88,7 @@ fn nothing_run(tally: &Tally, judgement: Option<&Judgement>) -> Option<&'static 
     }
 }
 
-/// What changed in what the servers offer.
+/// Changes of the servers' surfaces.
 fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::Result<()> {
     for (name, why) in surface.uncompared() {
         writeln!(out, "\nSurface of {name}: not compared")?;
@@ -133,7 +133,7 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
     Ok(())
 }
 
-/// Findings on what passed; those of red outcomes stand with them.
+/// Findings on passing assertions; those of red ones are shown with them.
 fn write_findings(out: &mut impl Write, report: &RunReport, theme: Theme) -> io::Result<()> {
     let all = report.noted();
     if all.is_empty() {
@@ -154,7 +154,7 @@ fn write_findings(out: &mut impl Write, report: &RunReport, theme: Theme) -> io:
     Ok(())
 }
 
-/// What became of assertions since the baseline. Regressions are all named, of other classes the first ones.
+/// Changes against the baseline. All regressions are listed, and the first entries of other classes.
 fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme) -> io::Result<()> {
     for class in Class::ALL {
         let changes: Vec<&Change> = comparison.of(class).collect();
@@ -185,7 +185,7 @@ fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme)
     Ok(())
 }
 
-/// The table of trials; an assertion that was skipped has none.
+/// The table of trials, without skipped assertions.
 fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> io::Result<()> {
     let all: Vec<Reliability<'_>> = report
         .assertions()
@@ -221,7 +221,7 @@ fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> 
     )
 }
 
-/// `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`; parts that are zero are left out.
+/// The totals, such as `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`, without zero counts.
 pub(crate) fn totals(report: &RunReport) -> String {
     let tally = report.tally();
     let mut text = count(tally.total(), "assertion");
@@ -241,8 +241,8 @@ pub(crate) fn totals(report: &RunReport) -> String {
     )
 }
 
-/// `in 24 containers, added up: the engine 4.3s (create 0.4s, start 3.0s, remove 0.9s), the servers 0.31s`; parts
-/// that would be shown as no time at all are left out.
+/// The time spent in containers, such as `in 24 containers, added up: the engine 4.3s (create 0.4s, start 3.0s, remove
+/// 0.9s), the servers 0.31s`, without parts shorter than 10 ms.
 fn containers(time: &EngineTime) -> Option<String> {
     if time.containers == 0 {
         return None;

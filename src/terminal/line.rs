@@ -1,4 +1,4 @@
-//! The line of one outcome, in the shape people and plugins know: `PASS  name …  12ms`.
+//! The result line of one outcome, such as `PASS  name …  12ms`.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -7,26 +7,26 @@ use check::outcome::Status;
 use report::{cleaner::one_line, record::Record};
 use text::head;
 
-/// Columns of the name.
+/// The width of the name.
 const NAME_COLUMNS: usize = 60;
 
-/// Columns of the duration.
+/// The width of the duration.
 const DURATION_COLUMNS: usize = 6;
 
-/// Characters shown of the line below a red outcome.
+/// The most characters of the second line.
 const DETAIL_CHARACTERS: usize = 200;
 
-/// What a line depends on beside its outcome.
+/// The layout of result lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// Trials of the run, for the name.
+    /// The trials of the run, which names may show.
     pub(crate) trials: u32,
-    /// Columns of the terminal, if it is one.
+    /// The width of the terminal, if it is one.
     pub(crate) columns: Option<usize>,
 }
 
 impl Room {
-    /// Columns that a name is filled up to: no line is made longer than the terminal only for blanks.
+    /// The width that names are padded to, which does not exceed the terminal.
     fn of_name(self) -> usize {
         let around = "PASS  ".len() + " ".len() + DURATION_COLUMNS;
         let most = self
@@ -36,7 +36,7 @@ impl Room {
     }
 }
 
-/// The line, and below a red one what was wrong in a few words; without a final line end.
+/// The line, and for red outcomes a second line with the reason; without a final line end.
 pub(crate) fn result(record: &Record, room: Room, theme: Theme) -> String {
     let name = record.display_name(room.trials);
     let padding = " ".repeat(room.of_name().saturating_sub(name.width()));

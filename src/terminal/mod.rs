@@ -1,5 +1,4 @@
-//! What people see: a result line for each outcome as it comes, live bars on a terminal, and the closing report.
-//! Knows how things look and nothing of where verdicts come from. Nothing a server sends gets here raw.
+//! The view for people: result lines, live bars, and the closing report. All text of servers is cleaned before.
 
 pub(crate) mod closing;
 pub(crate) mod line;

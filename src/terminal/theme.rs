@@ -1,4 +1,4 @@
-//! The one table of colours.
+//! The colours.
 
 use anstyle::{AnsiColor, Style};
 
@@ -6,7 +6,7 @@ use check::outcome::Status;
 use report::failure::Tone;
 use text::diagnostic::Colour;
 
-/// What a piece of text is, for its colour.
+/// The kind of a text, which selects its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// The word of a status.
@@ -15,13 +15,13 @@ pub(crate) enum Paint {
     Tone(Tone),
     /// A heading.
     Heading,
-    /// Something that needs a look, and is no failure.
+    /// A warning.
     Warning,
-    /// What matters less.
+    /// Secondary text.
     Faint,
 }
 
-/// Dresses text, or leaves it alone.
+/// Colours text, if colours are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Theme {
     colour: Colour,

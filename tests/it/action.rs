@@ -62,7 +62,7 @@ fn an_input_of_the_go_tools_action_stops_nothing() {
     let inputs = [("isolation", "process"), ("version", "v0.12.3")];
     let ran = action(&project, &inputs, &[]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    let warning = "warning: the input `version` is passed over";
+    let warning = "warning: the input `version` is ignored";
     assert!(ran.stdout.contains(warning), "{}", ran.stdout);
 }
 
@@ -123,22 +123,14 @@ fn what_is_not_understood_is_refused() {
         &[],
         "did you mean `fail-on-regression`?",
     );
-    case(&[("args", "run")], &[], "there is no input `args`");
+    case(&[("args", "run")], &[], "unknown input `args`");
     case(&[], &["##[error]run"], "takes inputs and no arguments");
-    case(
-        &[("threshold", "many")],
-        &[],
-        "'many' for the input `threshold`",
-    );
-    case(
-        &[("threshold", "-1")],
-        &[],
-        "'-1' for the input `threshold`",
-    );
-    case(&[("trials", "0")], &[], "'0' for the input `trials`");
+    case(&[("threshold", "many")], &[], "'many' for '--threshold");
+    case(&[("threshold", "-1")], &[], "'-1' for '--threshold");
+    case(&[("trials", "0")], &[], "'0' for '--trials");
     case(&[("comment", "Always")], &[], "possible values: always");
     case(&[("prepare", "ls")], &[], "--image");
-    case(&[("timeout", "30")], &[], "is no duration");
+    case(&[("timeout", "30")], &[], "'30' for '--timeout");
     case(&[("isolation", "##[error]chroot")], &[], "process");
     case(&[("mode", "Run")], &[], "did you mean `run`?");
     case(&[("max-shards", "2")], &[], "only with plan");

@@ -24,7 +24,13 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("indicatif", &["src/terminal/"]),
     ("octocrab", &["src/deliver/github/"]),
     ("quick_junit", &["crates/report/src/junit"]),
-    ("reqwest", &["crates/mcp/src/transport/http/"]),
+    (
+        "reqwest",
+        &[
+            "crates/mcp/src/transport/http/",
+            "src/deliver/github/client",
+        ],
+    ),
     (
         "rmcp",
         &["crates/serve/src/", "crates/mcp/src/session/second_opinion"],
@@ -41,7 +47,7 @@ const OWNERS: &[(&str, &[&str])] = &[
 /// The rooms of the program, and those that each may use. `commands` may use all.
 const ROOMS: &[(&str, &[&str])] = &[
     ("cli", &[]),
-    ("deliver", &[]),
+    ("deliver", &["cli"]),
     ("inspect", &[]),
     ("run", &[]),
     ("terminal", &["deliver"]),

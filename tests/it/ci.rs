@@ -338,7 +338,8 @@ fn a_strangers_checkout_in_a_folder_of_the_workspace_does_not_run_either() {
             if code == 2 {
                 assert!(!ran.stdout.contains("PASS"), "{}", ran.stdout);
                 assert!(
-                    ran.stderr.contains("must hold the workflow's own revision"),
+                    ran.stderr
+                        .contains("has to be at the workflow's own revision"),
                     "{}",
                     ran.stderr
                 );

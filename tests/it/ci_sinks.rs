@@ -267,7 +267,10 @@ fn a_hyphen_is_no_file() {
         let ran = project.run(&["ci", "--isolation", "process", option, "-"]);
         assert_eq!(ran.code, 2, "{option}: {}{}", ran.stdout, ran.stderr);
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains(&format!("`{option} -` is no file")), "{said}");
+        assert!(
+            said.contains(&format!("`{option} -` is not a file")),
+            "{said}"
+        );
     }
     let saved = project.run(&["run", "evals", "--save-baseline", "-"]);
     assert_eq!(saved.json()["format"], "mcp-assert/baseline");

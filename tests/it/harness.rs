@@ -141,7 +141,7 @@ impl Ran {
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
             panic!(
-                "stdout is no JSON: {error}\n{}\n{}",
+                "stdout is not JSON: {error}\n{}\n{}",
                 self.stdout, self.stderr
             )
         })

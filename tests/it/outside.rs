@@ -192,7 +192,7 @@ fn a_pipe_that_nobody_reads_is_told_and_not_waited_for() {
     make_fifo(&project, "pipe");
     let ran = project.run(&["run", "evals", "--junit", "pipe"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    let told = "cannot write `pipe`: nobody reads from this pipe";
+    let told = "cannot write `pipe`: the pipe has no reader";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 

@@ -233,7 +233,7 @@ fn nothing_of_the_environment_is_shown() {
 }
 
 #[test]
-fn wrong_flags_are_usage_errors_told_all_at_once() {
+fn wrong_flags_are_usage_errors() {
     fn case(arguments: &[&str], says: &[&str]) {
         let mut words = vec!["serve"];
         words.extend(arguments);
@@ -244,18 +244,10 @@ fn wrong_flags_are_usage_errors_told_all_at_once() {
             assert!(ran.stderr.contains(part), "{arguments:?}: {}", ran.stderr);
         }
     }
-    case(
-        &[
-            "--profile",
-            "nope",
-            "--clock",
-            "sundial",
-            "--idle-exit",
-            "soon",
-        ],
-        &["`nope`", "conformance", "`sundial`", "`soon`", "help:"],
-    );
-    case(&["--clock", "fixed:noon"], &["`fixed:noon`"]);
+    case(&["--profile", "nope"], &["'nope'", "conformance"]);
+    case(&["--clock", "sundial"], &["'sundial'", "`virtual`"]);
+    case(&["--idle-exit", "soon"], &["'soon'"]);
+    case(&["--clock", "fixed:noon"], &["'fixed:noon'"]);
     case(
         &["--protocol", "2025-06-19"],
         &["`2025-06-19`", "2025-06-18"],

@@ -183,20 +183,15 @@ fn wrong_flags_are_usage_errors() {
         }
     }
     case(
-        &[
-            "--http",
-            "nowhere",
-            "--path",
-            "mcp",
-            "--allow-origin",
-            "a.example",
-        ],
-        &["`nowhere`", "`mcp`", "`a.example`"],
+        &["--http", "nowhere"],
+        &["'nowhere'", "write `127.0.0.1:8080`"],
     );
+    case(&["--http", "--path", "mcp"], &["'mcp'"]);
+    case(&["--http", "--allow-origin", "a.example"], &["`a.example`"]);
     case(&["--path", "/mcp"], &["--http"]);
     case(&["--sse", "--http"], &["--sse", "--http"]);
     case(&["--sse", "--stateless"], &["--sse", "--stateless"]);
-    case(&["--sse", "nowhere"], &["--sse `nowhere`"]);
+    case(&["--sse", "nowhere"], &["'nowhere'", "--sse"]);
     case(
         &["--sse", "--fault", "html-200"],
         &["`html-200`", "HTTP+SSE", "streamable HTTP"],
@@ -206,7 +201,7 @@ fn wrong_flags_are_usage_errors() {
         &["`stdout-banner`", "HTTP"],
     );
     case(&["--http", "--fault", "status:42"], &["200 to 599"]);
-    case(&["--http", "--session-ttl", "soon"], &["`soon`"]);
+    case(&["--http", "--session-ttl", "soon"], &["'soon'"]);
     case(&["--http", "--auth", "key"], &["--api-key"]);
     case(
         &["--http", "--api-key", "a=b"],

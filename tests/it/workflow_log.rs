@@ -94,7 +94,10 @@ fn reports_on_stdout_are_not_obeyed_and_stay_what_they_are() {
         let (ran, _) = in_workflow(&project, &["run", "evals", "--report", report]);
         let said = ran.stdout + &ran.stderr;
         assert_eq!(ran.code, 2);
-        assert!(said.contains("in a workflow, whose log it is"), "{said}");
+        assert!(
+            said.contains("in a workflow, because it is the log"),
+            "{said}"
+        );
     }
 }
 

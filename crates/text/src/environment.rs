@@ -74,6 +74,12 @@ impl Environment {
         self.unreadable.contains_key(OsStr::new(name))
     }
 
+    /// What a variable says, if it says anything.
+    pub fn set(&self, name: &str) -> Option<&str> {
+        let value = self.variable(name).map(str::trim);
+        value.filter(|value| !value.is_empty())
+    }
+
     /// The value of a variable, if it is set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)

@@ -1,11 +1,9 @@
-//! Files that come from elsewhere: a plan, the shards' results, a whole run. Nothing of them is trusted: links are not
-//! followed, sizes and numbers are bounded, and what is wrong is named.
+//! Reads plans, shard results and whole runs, none of which is trusted: links are not followed, sizes and counts are
+//! bounded, and errors name the file.
 
-use std::{
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-};
+use std::{fs, io::ErrorKind, path::Path};
+
+use walkdir::WalkDir;
 
 use crate::commands::running::input;
 use report::{
@@ -17,23 +15,22 @@ use report::{
 };
 use text::digest::sha256;
 
-/// Entries of the folder and of those in it, at most.
+/// The most entries in the folder and its subfolders.
 const MOST_ENTRIES: usize = 4096;
 
-/// Folders inside of folders: a downloaded artifact is one in one.
+/// The deepest nesting: each downloaded artifact has a folder of its own.
 const DEEPEST: usize = 4;
 
-/// Bytes of all results together.
+/// The most bytes of all results together.
 const MOST_BYTES: usize = 2 * 1024 * 1024 * 1024;
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Artifacts {
-    /// The results that can be read.
+    /// The readable results.
     pub(super) blobs: Vec<Blob>,
-    /// What is wrong with the others.
+    /// Errors about the others.
     pub(super) causes: Vec<Cause>,
-    entries: usize,
     bytes: usize,
 }
 
@@ -80,50 +77,36 @@ fn unreadable(name: &str, error: &Unreadable) -> Cause {
     Cause::new(verdict, &format!("`{name}` cannot be used: {error}"))
 }
 
-/// Reads the results in a folder, which may be missing when there are none.
+/// Reads the results in a folder. A missing folder holds none.
 pub(super) fn folder(path: &Path) -> Artifacts {
     let mut artifacts = Artifacts::default();
-    if path.exists() {
-        artifacts.walk(path, path, 0);
+    if !path.exists() {
+        return artifacts;
+    }
+    let walk = WalkDir::new(path).min_depth(1).max_depth(DEEPEST + 1);
+    let mut entries: Vec<_> = walk.into_iter().take(MOST_ENTRIES + 1).collect();
+    if entries.len() > MOST_ENTRIES {
+        let problem = format!("there are more than {MOST_ENTRIES} entries");
+        artifacts.refuse(path, path, &problem);
+    }
+    entries.sort_by_cached_key(|entry| entry.as_ref().ok().map(|it| it.path().to_owned()));
+    for entry in entries {
+        match entry {
+            Err(error) => {
+                let place = error.path().unwrap_or(path).to_owned();
+                artifacts.refuse(path, &place, &error.to_string());
+            }
+            Ok(entry) if entry.file_type().is_dir() && entry.depth() <= DEEPEST => {}
+            Ok(entry) if entry.file_type().is_dir() => {
+                artifacts.refuse(path, entry.path(), "it lies too deep");
+            }
+            Ok(entry) => artifacts.add(path, entry.path()),
+        }
     }
     artifacts
 }
 
 impl Artifacts {
-    fn walk(&mut self, root: &Path, folder: &Path, depth: usize) {
-        let listed = fs::read_dir(folder).and_then(|entries| {
-            entries
-                .take(MOST_ENTRIES + 1)
-                .collect::<Result<Vec<_>, _>>()
-        });
-        let mut paths: Vec<PathBuf> = match listed {
-            Ok(entries) => entries.into_iter().map(|entry| entry.path()).collect(),
-            Err(error) => return self.refuse(root, folder, &error.to_string()),
-        };
-        paths.sort();
-        for path in paths {
-            self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                let problem = format!("there are more than {MOST_ENTRIES} entries");
-                return self.refuse(root, folder, &problem);
-            }
-            match fs::symlink_metadata(&path) {
-                Err(error) => self.refuse(root, &path, &error.to_string()),
-                Ok(found) if found.is_dir() && depth < DEEPEST => {
-                    self.walk(root, &path, depth + 1);
-                    if self.entries > MOST_ENTRIES {
-                        return;
-                    }
-                }
-                Ok(found) if found.is_dir() => self.refuse(root, &path, "it lies too deep"),
-                Ok(found) if !found.is_file() => {
-                    self.refuse(root, &path, "it is a link or no file");
-                }
-                Ok(_) => self.add(root, &path),
-            }
-        }
-    }
-
     /// Reads one file.
     fn add(&mut self, root: &Path, path: &Path) {
         let left = MOST_BYTES.saturating_sub(self.bytes);
@@ -149,13 +132,13 @@ impl Artifacts {
     }
 }
 
-/// A path from the folder on.
+/// A path relative to the folder.
 fn shown(root: &Path, path: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path);
     below.to_string_lossy().into_owned()
 }
 
-/// The text of a file that is no link and not longer than this.
+/// Reads a regular file of at most `longest` bytes, following no link.
 fn bounded(path: &Path, longest: usize) -> Result<String, String> {
     let found = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
     if !found.is_file() {

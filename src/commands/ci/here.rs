@@ -1,46 +1,37 @@
-//! Where this process runs: the variables of the CI system, the event's payload, and the revision that lies in the
-//! workspace. All of it may be absent or wrong; then it is not told.
+//! The CI environment: variables, event payload, and the revision checked out in the workspace. Missing or invalid
+//! parts are left out.
 
 use std::{
-    fs::{self, File},
-    io::{self, Read},
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::{
-    commands::running::{
-        Interrupts,
-        input::{self, regular_text},
-    },
-    deliver::{bounds::below, facts::Here},
+    commands::running::input::regular_text,
+    deliver::{bounds::below, facts::CiEnvironment},
 };
 use report::{Tool, source::Source};
-use text::{clean, digest::hexadecimal, environment::Environment};
+use text::{clean, digest::sha256, environment::Environment};
 
-/// The longest event payload that is read, in bytes; GitHub's own limit is 25 MB.
+/// The largest event payload, in bytes; GitHub's own limit is 25 MB.
 const LONGEST_EVENT: u64 = 32 * 1024 * 1024;
 
-/// The longest file of a repository that is read for its revision: `packed-refs` of many thousand branches.
+/// The largest file read to find a revision: `packed-refs` of many thousand branches.
 const LONGEST_REFS: u64 = 64 * 1024 * 1024;
 
-/// Refs that name refs, at most.
+/// The most symbolic refs that are followed.
 const MOST_LINKS: usize = 5;
 
-/// Reads the surroundings. What could not be used of them is said in the notes.
-pub(super) fn read(
-    environment: &Arc<Environment>,
-    interrupts: &Interrupts,
-    notes: &mut Vec<String>,
-) -> Here {
-    let event = event(environment, interrupts).unwrap_or_else(|problem| {
+/// Reads the CI environment; problems go to `notes`.
+pub(super) fn read(environment: &Arc<Environment>, notes: &mut Vec<String>) -> CiEnvironment {
+    let event = event(environment).unwrap_or_else(|problem| {
         notes.push(problem);
         Value::Null
     });
-    Here {
+    CiEnvironment {
         source: source(environment, &event),
         environment: Arc::clone(environment),
         event,
@@ -48,20 +39,20 @@ pub(super) fn read(
 }
 
 /// The event's payload, null where there is none.
-fn event(environment: &Environment, interrupts: &Interrupts) -> Result<Value, String> {
-    let Some(path) = set(environment, "GITHUB_EVENT_PATH") else {
+fn event(environment: &Environment) -> Result<Value, String> {
+    let Some(path) = environment.set("GITHUB_EVENT_PATH") else {
         return Ok(Value::Null);
     };
-    let text = input::text(Path::new(path), LONGEST_EVENT, interrupts)
+    let text = regular_text(Path::new(path), LONGEST_EVENT)
         .map_err(|problem| format!("the event's payload `{path}` is not used: {problem}"))?;
     let event: Value = serde_json::from_str(&text)
-        .map_err(|error| format!("the event's payload `{path}` is no JSON: {error}"))?;
+        .map_err(|error| format!("the event's payload `{path}` is not JSON: {error}"))?;
     Ok(event)
 }
 
 fn source(environment: &Environment, event: &Value) -> Source {
-    let own = |name: &str| set(environment, name).map(clean);
-    let number = |name: &str| set(environment, name).and_then(|text| text.parse().ok());
+    let own = |name: &str| environment.set(name).map(clean);
+    let number = |name: &str| environment.set(name).and_then(|text| text.parse().ok());
     let told = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map(clean);
     let repository = own("GITHUB_REPOSITORY");
     Source {
@@ -86,15 +77,15 @@ fn source(environment: &Environment, event: &Value) -> Source {
     }
 }
 
-/// The folder we were started in, from the workspace.
+/// The current folder, relative to the workspace.
 fn folder(environment: &Environment) -> Option<String> {
-    let workspace = set(environment, "GITHUB_WORKSPACE")?;
+    let workspace = environment.set("GITHUB_WORKSPACE")?;
     let folder = below(Path::new(workspace), &environment.directory)?;
     let folder = clean(&folder.to_string_lossy());
     (!folder.is_empty()).then_some(folder)
 }
 
-/// The file of `owner/name/.github/workflows/ci.yml@refs/heads/main`.
+/// The path in `owner/name/.github/workflows/ci.yml@refs/heads/main`.
 fn workflow_path(workflow: &str, repository: Option<&str>) -> String {
     let path = workflow.rsplit_once('@').map_or(workflow, |(path, _)| path);
     repository
@@ -103,31 +94,26 @@ fn workflow_path(workflow: &str, repository: Option<&str>) -> String {
         .to_owned()
 }
 
-/// The value of a variable that says something.
-fn set<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
-    environment.variable(name).filter(|value| !value.is_empty())
-}
-
-/// The workspace, else where we were started.
+/// The workspace, else the current folder.
 pub(super) fn workspace(environment: &Environment) -> PathBuf {
-    let workspace = set(environment, "GITHUB_WORKSPACE").map(PathBuf::from);
+    let workspace = environment.set("GITHUB_WORKSPACE").map(PathBuf::from);
     workspace.unwrap_or_else(|| environment.directory.clone())
 }
 
-/// The revision that is checked out in the workspace.
+/// The revision checked out in the workspace.
 fn workspace_head(environment: &Environment) -> Option<String> {
     workspace(environment)
         .ancestors()
         .find_map(|folder| head_of(&folder.join(".git")))
 }
 
-/// The `.git` of the checkout that a path lies in, whatever it is worth.
+/// The nearest `.git` above a path, valid or not.
 pub(super) fn checkout_of(path: &Path) -> Option<PathBuf> {
     let mut all = path.ancestors().map(|folder| folder.join(".git"));
     all.find(|git| fs::symlink_metadata(git).is_ok())
 }
 
-/// The revision of a repository, whose `.git` may be a folder or a file that names one.
+/// The HEAD revision of a repository. `.git` may be a folder or a file that names one.
 pub(super) fn head_of(git: &Path) -> Option<String> {
     let folder = match fs::metadata(git).ok()? {
         found if found.is_dir() => git.to_owned(),
@@ -137,7 +123,7 @@ pub(super) fn head_of(git: &Path) -> Option<String> {
             git.parent()?.join(named)
         }
     };
-    // A second worktree keeps its own HEAD, and its branches where the first one has them.
+    // A linked worktree has its own HEAD; its branches are in the main repository.
     let shared = match regular_text(&folder.join("commondir"), 4096) {
         Ok(named) => folder.join(named.trim()),
         Err(_) => folder.clone(),
@@ -159,7 +145,7 @@ pub(super) fn head_of(git: &Path) -> Option<String> {
     None
 }
 
-/// The revision of a ref that git has packed away.
+/// Looks up a ref in `packed-refs`.
 fn packed(folder: &Path, name: &str) -> Option<String> {
     let text = regular_text(&folder.join("packed-refs"), LONGEST_REFS).ok()?;
     text.lines().find_map(|line| {
@@ -168,29 +154,17 @@ fn packed(folder: &Path, name: &str) -> Option<String> {
     })
 }
 
-/// A text that is a revision: 40 or 64 hexadecimal digits.
+/// Accepts 40 or 64 hexadecimal digits.
 fn revision(text: &str) -> Option<String> {
     let digits = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     (digits && matches!(text.len(), 40 | 64)).then(|| text.to_lowercase())
 }
 
-/// Version and digest of this executable: results of two different ones are told apart. The digest is absent when the file cannot be read.
+/// Version and SHA-256 of this executable. The digest is absent if the file cannot be read.
 pub(super) fn tool(environment: &Environment) -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        sha256: digest(&environment.program).ok(),
-    }
-}
-
-fn digest(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 256 * 1024];
-    loop {
-        match file.read(&mut chunk)? {
-            0 => return Ok(hexadecimal(&hasher.finalize())),
-            length => hasher.update(&chunk[..length]),
-        }
+        sha256: fs::read(&environment.program).ok().map(|it| sha256(&it)),
     }
 }
 
@@ -199,7 +173,6 @@ mod tests {
     use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
     use super::{read, workspace_head};
-    use crate::commands::running::Interrupts;
     use text::environment::Environment;
 
     const FIRST: &str = "1111111111111111111111111111111111111111";
@@ -238,7 +211,7 @@ mod tests {
             ("GITHUB_RUN_ATTEMPT", ""),
         ]));
         let mut notes = Vec::new();
-        let here = read(&environment, &Interrupts::default(), &mut notes);
+        let here = read(&environment, &mut notes);
         assert_eq!(here.source.sha.as_deref(), Some(FIRST));
         assert_eq!(here.source.head_sha.as_deref(), Some(SECOND));
         assert_eq!(here.source.pull_request, Some(7));
@@ -262,7 +235,7 @@ mod tests {
                 directory: directory.to_owned(),
                 ..environment(&[("GITHUB_WORKSPACE", workspace.to_str().unwrap())])
             });
-            let source = read(&environment, &Interrupts::default(), &mut Vec::new()).source;
+            let source = read(&environment, &mut Vec::new()).source;
             assert_eq!(source.folder.as_deref(), wanted, "{workspace:?}");
         };
         case(&link, &real.join("sub"), Some("sub"));
@@ -284,11 +257,7 @@ mod tests {
                 path.to_str().unwrap(),
             )]));
             let mut notes = Vec::new();
-            assert!(
-                read(&environment, &Interrupts::default(), &mut notes)
-                    .event
-                    .is_null()
-            );
+            assert!(read(&environment, &mut notes).event.is_null());
             assert!(notes.concat().contains(wanted), "{notes:?}");
         };
         case(None, "is not used");

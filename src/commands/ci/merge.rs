@@ -1,4 +1,4 @@
-//! `mcp-assert ci merge`: the shards' results, or one whole run, judged and told again. Starts no server.
+//! `mcp-assert ci merge`: judges and reports merged shard results or one stored run. Starts no server.
 
 use std::{
     fs,
@@ -6,17 +6,13 @@ use std::{
 };
 
 use super::{
-    artifacts, cause_of, check, here, options, places, sinks,
-    telling::{Exits, Telling},
+    artifacts, begin, cause_of, check, options, places,
+    reporting::{ExitBasis, Reporting},
 };
 use crate::{
     cli::ci::{MergeArgs, Store},
-    commands::{
-        Context,
-        running::{Screen, places::option},
-    },
-    deliver::facts::Here,
-    terminal::live::Results,
+    commands::{Context, running::places::option},
+    deliver::facts::CiEnvironment,
 };
 use report::{
     Format, RunReport,
@@ -27,18 +23,14 @@ use report::{
 };
 use text::exit::ExitCode;
 
-/// Reads, proves, judges, tells.
+/// Reads the results, checks that they are complete, and reports them.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
-    let mut screen = Screen::new(context, 1, Results::Lines);
-    let secrets = sinks::own_secrets(&context.environment);
-    sinks::mask(&secrets, &screen);
-    let mut notes = Vec::new();
-    let here = here::read(&context.environment, &context.interrupts, &mut notes);
-    for note in &notes {
+    let (mut screen, made, here) = begin(context, 1);
+    for note in &made.report.notes {
         screen.note(note);
     }
-    let of_another = here.tells_of_another();
-    // With a slash behind it a link would be what it leads to.
+    let of_another = here.reports_another_run();
+    // Removes a trailing slash, which would follow a link.
     let blobs: PathBuf = args.blobs.components().collect();
     let one_run = is_one_run(&blobs, of_another);
     let mut merged = if one_run {
@@ -47,10 +39,10 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         from_shards(args, &here)
     };
     if merged.report.tool.version.is_empty() {
-        merged.report.tool = here::tool(&context.environment);
+        merged.report.tool = made.report.tool;
     }
     if of_another {
-        merged.report.source = told_by_event(&here, merged.report.source);
+        merged.report.source = source_from_event(&here, merged.report.source);
     }
     let only_tells = one_run && merged.causes.is_empty() && of_another;
     let demands = demands(args, one_run, &mut merged);
@@ -61,7 +53,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let stores = (&args.judging.baseline, update_baseline);
     let mut places = places(&context.environment, &wishes, stores);
     if one_run {
-        // It may be stored where it is.
+        // The run may be written back to the same file.
         let again = Some(option(Format::RunJson));
         places.read.push(("--blobs", args.blobs.clone(), again));
     } else {
@@ -73,35 +65,35 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         wishes.files.clear();
         update_baseline = &Store::Off;
     }
-    let telling = Telling {
+    let reporting = Reporting {
         here: &here,
         misuse,
         wishes,
         demands,
         baseline: &args.judging.baseline,
         update_baseline,
-        secrets,
+        secrets: made.secrets,
         frames: Frames::Last,
         exits: if only_tells {
-            Exits::ByTelling
+            ExitBasis::ByReporting
         } else {
-            Exits::ByVerdict
+            ExitBasis::ByVerdict
         },
     };
-    telling.tell(merged.report, merged.causes, &mut screen)
+    reporting.report(merged.report, merged.causes, &mut screen)
 }
 
-/// Whether one stored run is meant and not the folder of the shards' results. Of what is not there the name says so, or
-/// that this workflow tells of another one, whose plan is a stranger's and has no say.
+/// Whether `--blobs` is one stored run and not a folder of shard results. A missing path is a run if its name says so,
+/// or if this workflow reports on another one, whose plan is not trusted.
 fn is_one_run(path: &Path, of_another: bool) -> bool {
-    // What a link leads to is not looked at: the link is refused, as one in the place of a file.
+    // A link counts as a file, which is then refused.
     match fs::symlink_metadata(path) {
         Ok(found) => !found.is_dir(),
         Err(_) => of_another || path.extension().is_some_and(|it| it == "json"),
     }
 }
 
-/// One run as it was stored.
+/// Reads one stored run.
 fn whole_run(path: &Path) -> Merged {
     let (report, causes) = match artifacts::run(path) {
         Ok(report) => (report, Vec::new()),
@@ -110,9 +102,9 @@ fn whole_run(path: &Path) -> Merged {
     Merged { report, causes }
 }
 
-/// Where a run of another workflow is from. What its file says may be a stranger's words: only what names the suite is
-/// taken over, because the event does not know it, and nothing that a link leads to.
-fn told_by_event(here: &Here, told: Source) -> Source {
+/// The source of another workflow's run. Its file is not trusted: only the names of suite, job and folder are taken
+/// from it, because the event lacks them.
+fn source_from_event(here: &CiEnvironment, told: Source) -> Source {
     let of_run = |pointer: &str| here.event.pointer(&format!("/workflow_run/{pointer}"));
     let text = |pointer: &str| of_run(pointer)?.as_str().map(str::to_owned);
     let number = |pointer: &str| of_run(pointer)?.as_u64();
@@ -133,15 +125,14 @@ fn told_by_event(here: &Here, told: Source) -> Source {
     }
 }
 
-/// What is asked of the run, beside the causes that it was stored with.
+/// The demands on the merged run; causes of a stored run are added to `merged`.
 fn demands(args: &MergeArgs, one_run: bool, merged: &mut Merged) -> Demands {
     let mut demands = options::demands(&args.judging);
     if one_run && !merged.causes.is_empty() {
-        // Whether it executed anything, nobody knows.
+        // It is unknown whether anything was executed.
         demands.empty = Gate::Open;
     }
-    // A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make the
-    // verdict worse, and never better.
+    // A stored run was judged by its own job. Demands made here can only make the verdict worse.
     if let Some(judgement) = &merged.report.judgement {
         merged.causes.extend(judgement.causes.iter().cloned());
         let given = args.judging.threshold.map_or(0, |it| it.hundredths);
@@ -151,8 +142,8 @@ fn demands(args: &MergeArgs, one_run: bool, merged: &mut Merged) -> Demands {
     demands
 }
 
-/// The shards' results put together.
-fn from_shards(args: &MergeArgs, here: &Here) -> Merged {
+/// Merges the shards' results.
+fn from_shards(args: &MergeArgs, here: &CiEnvironment) -> Merged {
     let needs = args.needs.as_deref().map(Needs::parse);
     let plan = artifacts::plan(&args.plan);
     let found = artifacts::folder(&args.blobs);
@@ -191,8 +182,8 @@ fn from_shards(args: &MergeArgs, here: &Here) -> Merged {
     merged
 }
 
-/// Where the merged run is from: this job of the workflow, and the revision that the shards tested.
-fn source(here: &Here, shards: &Source, suite: &str) -> Source {
+/// The source of the merged run: this job, and the revision that the shards tested.
+fn source(here: &CiEnvironment, shards: &Source, suite: &str) -> Source {
     let own = here.source.clone();
     Source {
         server: own.server.or_else(|| shards.server.clone()),

@@ -1,5 +1,5 @@
-//! `mcp-assert ci`: run, compare, judge, and tell it everywhere. Whatever happens on the way becomes a cause of the
-//! verdict, so that the sinks hear of a suite that cannot be read as they hear of a failure.
+//! `mcp-assert ci`: runs, compares, judges and reports. Every error becomes a cause of the verdict, so that all sinks
+//! report it.
 
 mod artifacts;
 mod here;
@@ -7,9 +7,9 @@ mod merge;
 mod options;
 mod plan;
 mod remote;
+mod reporting;
 mod shard;
 mod sinks;
-mod telling;
 mod untrusted;
 
 use std::{
@@ -17,7 +17,7 @@ use std::{
     sync::Arc,
 };
 
-use self::telling::{Exits, Telling};
+use self::reporting::{ExitBasis, Reporting};
 use super::{
     Context,
     running::{
@@ -27,12 +27,11 @@ use super::{
 };
 use crate::{
     cli::{
-        ci::{CiArgs, CiVerb, Store},
-        options::Isolation,
+        ci::{CiArgs, CiVerb, Store, Switch},
         run::RunArgs,
     },
     deliver::{
-        facts::{Here, Wanted, Wishes},
+        facts::{CiEnvironment, Wishes},
         stream::stream,
     },
     terminal::live::Results,
@@ -45,24 +44,7 @@ use report::{
 use suite::settings::Settings;
 use text::{clean, environment::Environment, exit::ExitCode, redact::Secrets};
 
-/// Which of the sinks that the runner offers are wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Marked {
-    /// Marks in the log.
-    pub(super) annotations: Wanted,
-    /// The step summary.
-    pub(super) summary: Wanted,
-}
-
-impl Marked {
-    /// Both.
-    pub(super) const ALL: Self = Self {
-        annotations: Wanted::Yes,
-        summary: Wanted::Yes,
-    };
-}
-
-/// Carries out `ci` or what is below it.
+/// Runs `ci`, `ci plan` or `ci merge`.
 pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
     context.interrupts.listen();
     match &args.verb {
@@ -72,15 +54,10 @@ pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
     }
 }
 
-/// Runs the suites, or one shard of them, and tells of it.
+/// Runs the suites or one shard, and reports.
 fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let mut typed = options::run_args(args);
-    let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
-    let mut made = Made::by(&context.environment);
-    sinks::mask(&made.secrets, &screen);
-    let mut notes = Vec::new();
-    // What is noted stands in the report, which is shown.
-    let here = here::read(&context.environment, &context.interrupts, &mut notes);
+    let (mut screen, mut made, here) = begin(context, typed.selection.trials);
     let mut wishes = options::wishes(&args.reporting, &args.judging, &context.environment);
     let mut update_baseline = &args.judging.update_baseline;
     if args.shard.is_some() {
@@ -101,15 +78,14 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         cause
     }));
     if let Err(clash) = check(&made.places) {
-        // Whatever else kept it from running: of these files nobody can say which are to be lost.
+        // No file is written while two options name the same one.
         wishes.files.clear();
         update_baseline = &Store::Off;
         causes.push(cause_of(&clash));
     }
     made.report.source = here.source.clone();
     made.report.source.suite = Some(suites(&typed, &context.environment.directory));
-    made.report.notes.append(&mut notes);
-    let mut telling = Telling {
+    let mut reporting = Reporting {
         here: &here,
         misuse: None,
         wishes,
@@ -122,43 +98,37 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         } else {
             Frames::Last
         },
-        exits: Exits::ByVerdict,
+        exits: ExitBasis::ByVerdict,
     };
     let plan = &made.report.plan;
     if args.shard.is_some() && plan.digest.is_some() {
-        // That nothing is executed is said of the whole run, by the merge.
-        telling.demands.empty = Gate::Open;
+        // Only the merge decides whether nothing was executed.
+        reporting.demands.empty = Gate::Open;
     }
-    telling.tell(made.report, causes, &mut screen)
+    reporting.report(made.report, causes, &mut screen)
 }
 
-/// Tells the sinks that need no options of a command line or of inputs that cannot be used; `said` is what people are told.
+/// Reports an invalid command line or invalid inputs. `said` is printed; `marked` is whether annotations and the
+/// summary are wanted.
 pub(super) fn refused(
     (problem, said): (&str, &str),
-    marked: Marked,
+    marked: [Switch; 2],
     context: &Context,
 ) -> ExitCode {
-    let mut screen = Screen::new(context, 1, Results::Lines);
-    let mut made = Made::by(&context.environment);
-    sinks::mask(&made.secrets, &screen);
+    let (mut screen, mut made, here) = begin(context, 1);
     context.say(said);
-    let here = here::read(
-        &context.environment,
-        &context.interrupts,
-        &mut made.report.notes,
-    );
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
-    tell_of_none((made, vec![cause]), (&here, marked), &mut screen)
+    report_no_run((made, vec![cause]), (&here, marked), &mut screen)
 }
 
-/// Tells why there is no run, to the sinks that need none.
-fn tell_of_none(
-    (made, causes): (Made, Vec<Cause>),
-    (here, marked): (&Here, Marked),
+/// Reports why there is no run, to annotations, summary and outputs.
+fn report_no_run(
+    (made, causes): (CiRun, Vec<Cause>),
+    (here, marked): (&CiEnvironment, [Switch; 2]),
     screen: &mut Screen,
 ) -> ExitCode {
-    let telling = Telling {
+    let reporting = Reporting {
         here,
         misuse: None,
         wishes: options::wishes_of_refused(marked),
@@ -167,15 +137,15 @@ fn tell_of_none(
         update_baseline: &Store::Off,
         secrets: made.secrets,
         frames: Frames::None,
-        exits: Exits::ByVerdict,
+        exits: ExitBasis::ByVerdict,
     };
-    telling.tell(made.report, causes, screen)
+    reporting.report(made.report, causes, screen)
 }
 
 /// The option that names the next baseline.
 const UPDATE_BASELINE: &str = "--update-baseline";
 
-/// What is written for these wishes, and the baseline.
+/// The files that will be written and read.
 fn places(
     environment: &Arc<Environment>,
     wishes: &Wishes,
@@ -191,67 +161,67 @@ fn places(
     )
 }
 
-/// Refuses a file that would be lost, and `-`: standard output is the log of the job.
+/// Refuses to overwrite a file that is needed, and `-`, because stdout is the job's log.
 fn check(places: &Places) -> Result<(), Refusal> {
     let mut written = places.written.iter();
     match written.find(|(_, path)| stream(path).is_some()) {
         None => places.check(),
         Some((by, path)) => Err(Refusal::invalid(format!(
-            "`{by} {}` is no file, and stdout is the log of `ci`",
+            "`{by} {}` is not a file; stdout is the log of `ci`",
             path.display()
         ))
         .with_help("name a file; `run` writes a report to stdout")),
     }
 }
 
-/// What a run left behind, also one that was refused.
-struct Made {
+/// The results of a run, possibly of one that was refused.
+struct CiRun {
     report: RunReport,
     secrets: Secrets,
     places: Places,
 }
 
-impl Made {
-    /// Nothing yet, by this executable.
-    fn by(environment: &Environment) -> Self {
-        Self {
-            report: RunReport {
-                tool: here::tool(environment),
-                started_unix_ms: running::now_unix_ms(),
-                ..RunReport::default()
-            },
-            secrets: sinks::own_secrets(environment),
-            places: Places::default(),
-        }
-    }
+/// Masks secrets before anything is printed, and reads the CI environment; problems with it go to the report's notes.
+fn begin(context: &Context, trials: u32) -> (Screen, CiRun, CiEnvironment) {
+    let screen = Screen::new(context, trials, Results::Lines);
+    let mut made = CiRun {
+        report: RunReport {
+            tool: here::tool(&context.environment),
+            started_unix_ms: running::now_unix_ms(),
+            ..RunReport::default()
+        },
+        secrets: sinks::own_secrets(&context.environment),
+        places: Places::default(),
+    };
+    sinks::mask(&made.secrets, &screen);
+    let here = here::read(&context.environment, &mut made.report.notes);
+    (screen, made, here)
 }
 
 /// Loads, plans and runs.
 fn make(
     args: &CiArgs,
     typed: &mut RunArgs,
-    (context, here): (&Context, &Here),
+    (context, here): (&Context, &CiEnvironment),
     screen: &mut Screen,
-    made: &mut Made,
+    made: &mut CiRun,
 ) -> Result<(), Refusal> {
     let allowed = args.dangerously_run_untrusted_head;
     if !allowed {
         let places = typed.suites.iter().chain(&typed.place.fixture);
         untrusted::refuse(here, places.cloned())?;
     }
-    let mut planned = shard::Planned::default();
-    let chosen = match &args.shard {
+    let mut planned = None;
+    let chosen = match args.shard {
         None => Chosen::ByOptions,
-        Some(text) => {
-            shard::refuse_useless(args)?;
+        Some(shard) => {
             let tool = &made.report.tool;
-            (made.report.plan, planned) = shard::facts(text, &args.plan, tool, typed)?;
-            // Also of a shard that has nothing to run.
+            (made.report.plan, planned) = shard::facts(shard, &args.plan, tool, typed)?;
+            // Set even if the shard runs nothing.
             made.report.trials = typed.selection.trials;
             Chosen::ByPlan(made.report.plan.ids.iter().cloned().collect())
         }
     };
-    refuse_containers(args)?;
     let mut prepared = running::prepare(typed, &chosen, context)?;
     made.secrets = prepared.secrets();
     sinks::mask(&made.secrets, screen);
@@ -271,16 +241,20 @@ fn make(
     made.places.files = std::mem::take(&mut prepared.files);
     check(&made.places)?;
     if args.shard.is_some() {
-        shard::refuse_changed(&mut made.report.plan, &planned, &made.places.files)?;
+        shard::refuse_changed(
+            &mut made.report.plan,
+            planned.as_deref(),
+            &made.places.files,
+        )?;
     }
     prepared.lists_every_target = true;
-    shard::refuse_misplaced(&made.report.plan, &planned, &prepared)?;
+    shard::refuse_missing(&made.report.plan, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         made.report.left_out = prepared.plan.left_out;
         return Ok(());
     }
     if prepared.needs_engine() {
-        // Before the first container: whoever kills us kills no container.
+        // Saved before the first container starts, so that the post step finds it after a kill.
         let label = (engine::STATE, prepared.name.text());
         sinks::save_state(&context.environment, label, screen);
     }
@@ -288,11 +262,11 @@ fn make(
     let known = std::mem::replace(&mut made.report, ran);
     made.report.tool = known.tool;
     made.report.plan = known.plan;
+    made.report.notes.extend(known.notes);
     Ok(())
 }
 
-/// What the settings say to `run`. A job is told by its options, which have defaults of their own: what they are worth
-/// must not depend on a file that the job's author may not know.
+/// Notes on settings that only `run` applies. A CI job is configured by its options alone.
 fn not_applied(settings: &Settings) -> Vec<String> {
     let threshold = settings.threshold.as_ref();
     let baseline = settings.baseline.as_ref();
@@ -312,7 +286,7 @@ fn not_applied(settings: &Settings) -> Vec<String> {
         .collect()
 }
 
-/// The suites by their names, which stand for their baseline, comment and badge: one name, however it was spelt.
+/// The suites' names, which identify baseline, comment and badge. Different spellings of one path give one name.
 fn suites(typed: &RunArgs, directory: &Path) -> String {
     let names: Vec<String> = typed
         .suites
@@ -322,7 +296,7 @@ fn suites(typed: &RunArgs, directory: &Path) -> String {
     names.join("\n")
 }
 
-/// A path without what changes nothing, relative to the directory where it leads below it.
+/// A path without `.` components, relative to the directory if it is below it.
 fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
     let below = path.strip_prefix(directory).unwrap_or(path);
     let is_idle = |part: &Component<'a>| matches!(part, Component::CurDir);
@@ -334,23 +308,7 @@ fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
     }
 }
 
-/// What is about containers needs them, and nothing else is taken for them.
-fn refuse_containers(args: &CiArgs) -> Result<(), Refusal> {
-    let only_there = [
-        ("--image", args.image.is_some()),
-        ("--prepare", args.place.prepare.is_some()),
-        ("--docker-host", args.place.docker_host.is_some()),
-    ];
-    let given = only_there.iter().find(|(_, given)| *given);
-    match (args.isolation, given) {
-        (Isolation::Process, Some((name, _))) => Err(Refusal::invalid(format!(
-            "`{name}` is about containers, and `--isolation process` was asked for"
-        ))),
-        (Isolation::Process, None) | (Isolation::Container, _) => Ok(()),
-    }
-}
-
-/// The cause that a refusal is.
+/// Converts a refusal into a cause.
 fn cause_of(refusal: &Refusal) -> Cause {
     let verdict = match refusal.code() {
         ExitCode::Interrupted => Verdict::Interrupted,

@@ -1,19 +1,14 @@
-//! What was typed for `ci`, in the words of `run`, of the judge and of the sinks.
+//! Converts the options of `ci` into those of `run`, the demands on the run, and the wishes for the sinks.
 
 use std::path::{Path, PathBuf};
 
-use super::Marked;
 use crate::{
     cli::{
         ci::{CiArgs, CommentWhen, JudgingArgs, ReportingArgs, Store, SuitesArgs, Switch},
-        options::{PlaceArgs, TIMEOUT},
         run::RunArgs,
     },
     commands::running::places,
-    deliver::{
-        command_file,
-        facts::{self, Wanted, Wishes},
-    },
+    deliver::{command_file, facts::Wishes},
 };
 use report::{
     Format,
@@ -21,10 +16,10 @@ use report::{
 };
 use text::environment::Environment;
 
-/// The result of a shard, when nothing else is said.
+/// The default path of a shard's result.
 const BLOB: &str = "mcp-assert-blob.json";
 
-/// What `run` would have been given for the same run.
+/// The equivalent options of `run`.
 pub(super) fn run_args(args: &CiArgs) -> RunArgs {
     RunArgs {
         docker: args.image.clone(),
@@ -35,38 +30,25 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
     }
 }
 
-/// What `run` would have been given to select the same assertions.
+/// The equivalent options of `run` for selecting assertions.
 pub(super) fn selected(args: &SuitesArgs) -> RunArgs {
-    let (tags, not_tags) = tag_lists(&args.tags);
+    let (not_tags, tags) = args
+        .tags
+        .iter()
+        .partition::<Vec<_>, _>(|it| it.starts_with('!'));
     RunArgs {
         suites: args.suite.clone(),
         selection: args.selection.clone(),
-        tags,
-        not_tags,
-        place: PlaceArgs {
-            timeout: TIMEOUT.to_owned(),
-            ..PlaceArgs::default()
-        },
+        tags: tags.into_iter().cloned().collect(),
+        not_tags: not_tags.iter().map(|it| it[1..].to_owned()).collect(),
         ..RunArgs::default()
     }
 }
 
-/// Tags that select and, written as `!tag`, tags that exclude.
-fn tag_lists(typed: &[String]) -> (Vec<String>, Vec<String>) {
-    let (mut wanted, mut refused) = (Vec::new(), Vec::new());
-    for tag in typed {
-        match tag.strip_prefix('!') {
-            Some(tag) => refused.push(tag.to_owned()),
-            None => wanted.push(tag.clone()),
-        }
-    }
-    (wanted, refused)
-}
-
-/// The share that must pass when nothing is said, in hundredths of a percent.
+/// The default threshold, in hundredths of a percent.
 const USUAL_THRESHOLD: u32 = 10_000;
 
-/// What is asked of the run.
+/// The demands on the run.
 pub(super) fn demands(args: &JudgingArgs) -> Demands {
     let closed = |closed| if closed { Gate::Closed } else { Gate::Open };
     Demands {
@@ -77,17 +59,17 @@ pub(super) fn demands(args: &JudgingArgs) -> Demands {
     }
 }
 
-/// Leaves of the wishes what a shard's sinks are asked for: its result, for the merge to tell of it all.
+/// Limits the sinks to those of a shard; the merge reports on the whole run.
 pub(super) fn for_shard(wishes: &mut Wishes, args: &ReportingArgs) {
     if args.sinks.report_json.is_none() {
         wishes.files.push((Format::RunJson, PathBuf::from(BLOB)));
     }
-    wishes.comment = facts::CommentWhen::Off;
-    wishes.publish_badge = Wanted::No;
-    wishes.update_data_branch = Wanted::No;
+    wishes.comment = CommentWhen::Off;
+    wishes.publish_badge = Switch::Off;
+    wishes.update_data_branch = false;
 }
 
-/// What is asked of a run whose inputs were refused: that it is told so.
+/// The demands on a run whose inputs were refused.
 pub(super) const NO_DEMANDS: Demands = Demands {
     threshold: 0,
     regression: Gate::Open,
@@ -95,20 +77,20 @@ pub(super) const NO_DEMANDS: Demands = Demands {
     empty: Gate::Open,
 };
 
-/// What its sinks are asked for. GitHub is told nothing: where and whether, the inputs would have said.
-pub(super) fn wishes_of_refused(marked: Marked) -> Wishes {
+/// The sinks of a run whose inputs were refused: nothing on GitHub, because the inputs would say whether.
+pub(super) fn wishes_of_refused([annotations, summary]: [Switch; 2]) -> Wishes {
     Wishes {
         files: Vec::new(),
-        comment: facts::CommentWhen::Off,
-        annotations: marked.annotations,
-        summary: marked.summary,
+        comment: CommentWhen::Off,
+        annotations,
+        summary,
         data_branch: String::new(),
-        publish_badge: Wanted::No,
-        update_data_branch: Wanted::No,
+        publish_badge: Switch::Off,
+        update_data_branch: false,
     }
 }
 
-/// What is asked of the sinks. A Markdown report in the summary of the step is that summary: it is there once.
+/// The wishes for the sinks. A Markdown report to the step summary's file replaces the usual summary.
 pub(super) fn wishes(
     args: &ReportingArgs,
     judging: &JudgingArgs,
@@ -123,45 +105,36 @@ pub(super) fn wishes(
         files: files
             .map(|(format, path)| (format, path.to_owned()))
             .collect(),
-        comment: match args.comment {
-            CommentWhen::Always => facts::CommentWhen::Always,
-            CommentWhen::Changes => facts::CommentWhen::Changes,
-            CommentWhen::Failures => facts::CommentWhen::Failures,
-            CommentWhen::Off => facts::CommentWhen::Off,
-        },
-        annotations: wanted(args.annotations),
+        comment: args.comment,
+        annotations: args.annotations,
         summary: if summaries.is_empty() {
-            wanted(args.summary)
+            args.summary
         } else {
-            Wanted::Yes
+            Switch::Auto
         },
         data_branch: args.badge_branch.clone(),
-        publish_badge: wanted(args.badge_publish),
-        update_data_branch: match judging.update_baseline {
-            Store::Auto => Wanted::Yes,
-            Store::Off | Store::Path(_) => Wanted::No,
-        },
-    }
-}
-
-fn wanted(switch: Switch) -> Wanted {
-    match switch {
-        Switch::Auto => Wanted::Yes,
-        Switch::Off => Wanted::No,
+        publish_badge: args.badge_publish,
+        update_data_branch: judging.update_baseline == Store::Auto,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::tag_lists;
+    use clap::Parser;
+
+    use super::selected;
+    use crate::cli::{Cli, Command};
 
     #[test]
     fn an_exclamation_mark_excludes() {
-        let typed = ["smoke".to_owned(), "!slow".to_owned()];
-        let (wanted, refused) = tag_lists(&typed);
+        let cli = Cli::parse_from(["mcp-assert", "ci", "--tags", "smoke,!slow"]);
+        let Some(Command::Ci(args)) = cli.command else {
+            panic!("not ci");
+        };
+        let typed = selected(&args.suites);
         assert_eq!(
-            (wanted, refused),
-            (vec!["smoke".to_owned()], vec!["slow".to_owned()])
+            (typed.tags, typed.not_tags),
+            (vec!["smoke".into()], vec!["slow".into()])
         );
     }
 }

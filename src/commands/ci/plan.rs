@@ -1,16 +1,16 @@
-//! `mcp-assert ci plan`: loads the suites, divides what is selected, writes the plan, and starts no server.
+//! `mcp-assert ci plan`: divides the selected assertions into shards and writes the plan. Starts no server.
 
 use std::{collections::BTreeMap, io::Write, path::Path, time::Duration};
 
 use serde_json::json;
 
 use super::{
-    Made, Marked, UPDATE_BASELINE, cause_of, check, here, options, remote, shard, sinks, suites,
-    tell_of_none, untrusted,
+    CiRun, UPDATE_BASELINE, begin, cause_of, check, here, options, remote, report_no_run, shard,
+    sinks, suites, untrusted,
 };
 use crate::{
     cli::{
-        ci::{PlanArgs, Store},
+        ci::{PlanArgs, Store, Switch},
         options::Jobs,
         run::RunArgs,
     },
@@ -18,8 +18,7 @@ use crate::{
         Context,
         running::{self, Chosen, Prepared, Refusal, Screen, baseline, places::Places},
     },
-    deliver::{self, Destination, bounds::Bounds, facts::Here, stdout::Stdout},
-    terminal::live::Results,
+    deliver::{self, Destination, bounds::Bounds, facts::CiEnvironment, stdout::Stdout},
 };
 use report::{
     ProblemSeverity, RunReport,
@@ -33,22 +32,18 @@ use suite::plan::{
 };
 use text::{count, environment::Environment, exit::ExitCode};
 
-/// What is expected of an assertion when no other of its suite was ever measured, in microseconds.
+/// The assumed duration if no assertion of the suite was ever measured, in microseconds.
 const UNKNOWN_US: u64 = 1_000_000;
 
-/// Problems of the suites that are causes one by one; the log has all.
+/// The most problems listed as causes; the log has all.
 const MOST_NAMED: usize = 10;
 
-/// Plans, or says why not.
+/// Writes the plan, or reports why not.
 pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let typed = options::selected(&args.suites);
-    let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
-    let mut made = Made::by(&context.environment);
-    sinks::mask(&made.secrets, &screen);
-    let mut notes = Vec::new();
-    let here = here::read(&context.environment, &context.interrupts, &mut notes);
-    for note in &notes {
-        screen.note(note);
+    let (mut screen, mut made, here) = begin(context, typed.selection.trials);
+    for note in std::mem::take(&mut made.report.notes) {
+        screen.note(&note);
     }
     let planned = divide(args, &typed, (context, &here), &mut screen, &mut made)
         .and_then(|plan| write(args, &plan, &context.environment, &mut screen));
@@ -63,10 +58,10 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     }
     made.report.source = here.source.clone();
     made.report.source.suite = Some(suites(&typed, &context.environment.directory));
-    tell_of_none((made, causes), (&here, Marked::ALL), &mut screen)
+    report_no_run((made, causes), (&here, [Switch::Auto; 2]), &mut screen)
 }
 
-/// What is wrong in the suites, which no outcome shows.
+/// The suites' errors as causes.
 fn problems(report: &RunReport) -> Vec<Cause> {
     let errors = report.problems.iter();
     let errors = errors.filter(|it| it.severity == ProblemSeverity::Error);
@@ -82,20 +77,20 @@ fn problems(report: &RunReport) -> Vec<Cause> {
     told.collect()
 }
 
-/// Whether there is somebody to be told in other ways than on a terminal.
+/// Whether the step has outputs or a summary.
 fn has_runner(environment: &Environment) -> bool {
     ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"]
         .iter()
-        .any(|name| environment.variable(name).is_some_and(|it| !it.is_empty()))
+        .any(|name| environment.set(name).is_some())
 }
 
-/// Loads the suites and divides what is selected of them. What is wrong in them is left in `made`.
+/// Loads the suites and divides the selected assertions. Problems are left in `made`.
 fn divide(
     args: &PlanArgs,
     typed: &RunArgs,
-    (context, here): (&Context, &Here),
+    (context, here): (&Context, &CiEnvironment),
     screen: &mut Screen,
-    made: &mut Made,
+    made: &mut CiRun,
 ) -> Result<PlanFile, Refusal> {
     if !args.dangerously_run_untrusted_head {
         untrusted::refuse(here, typed.suites.iter().cloned())?;
@@ -125,10 +120,10 @@ fn divide(
     make(args, &prepared, (suite, &known), context)
 }
 
-/// How long assertions took: as the data branch or a baseline has it.
+/// Known durations of assertions, from the data branch or a baseline file.
 fn durations(
     args: &PlanArgs,
-    here: &Here,
+    here: &CiEnvironment,
     suite: &str,
     screen: &Screen,
 ) -> Result<BTreeMap<String, u64>, Refusal> {
@@ -143,7 +138,7 @@ fn durations(
     }
 }
 
-/// Divides what is selected.
+/// Divides the selected assertions.
 fn make(
     args: &PlanArgs,
     prepared: &Prepared,
@@ -155,7 +150,6 @@ fn make(
             "nothing is planned: the suite has problems",
         ));
     }
-    let target = running::duration("--target-duration", &args.target_duration)?;
     let expected = expected(prepared, known);
     let loads: Vec<Load<'_>> = expected
         .iter()
@@ -174,7 +168,7 @@ fn make(
         None => division::number_of_shards(
             &loads,
             jobs,
-            u64::try_from(target.as_micros()).unwrap_or(u64::MAX),
+            u64::try_from(args.target_duration.as_micros()).unwrap_or(u64::MAX),
             args.max_shards as usize,
         ),
     };
@@ -205,7 +199,7 @@ fn make(
     Ok(plan.sealed())
 }
 
-/// Where each assertion stands.
+/// The file and line of each assertion.
 fn stands(prepared: &Prepared) -> BTreeMap<&str, PlannedPlace> {
     let jobs = prepared.plan.jobs.iter();
     jobs.map(|job| {
@@ -216,8 +210,8 @@ fn stands(prepared: &Prepared) -> BTreeMap<&str, PlannedPlace> {
     .collect()
 }
 
-/// How long each assertion is expected to take in all its trials: as it took, else as the middle one of the others,
-/// else a second. What is skipped takes nothing.
+/// The expected duration of each assertion over all trials: as measured, else the median of the suite, else one second.
+/// Skipped assertions take no time.
 fn expected(prepared: &Prepared, known: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let jobs = &prepared.plan.jobs;
     let mut measured: Vec<u64> = jobs
@@ -240,7 +234,7 @@ fn expected(prepared: &Prepared, known: &BTreeMap<String, u64>) -> BTreeMap<Stri
     expected
 }
 
-/// Writes the plan and prints what the workflow's next job needs.
+/// Writes the plan and prints the step's outputs.
 fn write(
     args: &PlanArgs,
     plan: &PlanFile,
@@ -272,7 +266,7 @@ fn print(plan: &PlanFile, out: &mut Stdout) -> std::io::Result<()> {
     out.flush()
 }
 
-/// What the workflow's next jobs need, none of it in a user's words.
+/// The outputs for the next jobs, which contain no user text.
 fn outputs(plan: &PlanFile) -> [(&'static str, String); 3] {
     let of = plan.shards.len();
     let include: Vec<_> = (1..=of)

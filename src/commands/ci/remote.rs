@@ -1,35 +1,36 @@
-//! What `ci` asks of GitHub, where there is a token: the baseline before the verdict, the data branch and the comment
-//! after it. Whatever GitHub answers, the verdict stays; what it refuses is one notice.
+//! `ci` on GitHub, if there is a token: reads the baseline before the verdict, writes data branch and comment after it.
+//! A refusal by GitHub is one notice and does not change the verdict.
 
 use std::{collections::BTreeMap, future::Future};
 
 use crate::{
+    cli::ci::{CommentWhen, Switch},
     commands::running::{self, Screen},
     deliver::{
-        facts::{CommentWhen, Facts, Here, Wanted, Wishes},
+        facts::{CiEnvironment, Facts, Wishes},
         github::{
-            Failure, GitHub, Overtaken, Published,
-            comment::{Commented, Settled},
-            history::{Found, Looked},
+            Failure, GitHub,
+            comment::{CommentOutcome, CommentResult},
+            history::Lookup,
         },
     },
 };
 use report::{RunReport, baseline::Baseline, compare::Scope};
 use text::workflow::command::{Annotation, Command, Kind};
 
-/// What is known of the baseline when the verdict is made.
+/// The baseline as known when the run is judged.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct BaselineLookup {
     /// The baseline.
     pub(super) baseline: Option<Baseline>,
     /// Why there is none.
     pub(super) reason: Option<String>,
-    /// That there may be one, and it could not be read.
+    /// Why a baseline that may exist could not be read.
     pub(super) unread: Option<String>,
 }
 
-impl Known {
-    /// There is none, for this reason.
+impl BaselineLookup {
+    /// No baseline, for this reason.
     fn none(reason: &str) -> Self {
         Self {
             reason: Some(reason.to_owned()),
@@ -37,7 +38,7 @@ impl Known {
         }
     }
 
-    /// There may be one, and it could not be read.
+    /// A baseline that may exist could not be read.
     fn unread(what: &str) -> Self {
         Self {
             unread: Some(what.to_owned()),
@@ -46,68 +47,70 @@ impl Known {
     }
 }
 
-/// Compares a run with the baseline of the data branch.
+/// Compares the run with a baseline of the data branch.
 pub(super) fn compare(
     report: &mut RunReport,
-    (here, wishes): (&Here, &Wishes),
+    (here, wishes): (&CiEnvironment, &Wishes),
     scope: Scope,
     screen: &Screen,
-) -> Known {
+) -> BaselineLookup {
     let github = match GitHub::new(here) {
         Ok(github) => github,
-        Err(Failure::NoToken) => return Known::none("no token, so the data branch cannot be read"),
-        Err(failure) => return Known::none(&failure.to_string()),
+        Err(Failure::NoToken) => {
+            return BaselineLookup::none("no token, so the data branch cannot be read");
+        }
+        Err(failure) => return BaselineLookup::none(&failure.to_string()),
     };
     let suite = report.source.suite.clone().unwrap_or_default();
     match asked(screen, github.baseline(&wishes.data_branch, &suite)) {
-        Ok(Looked::Found(found)) => {
-            let Found {
-                against,
-                baseline,
-                passed_over,
-            } = *found;
-            if let Some(problem) = passed_over {
-                say(
-                    here,
-                    screen,
-                    format!("an earlier baseline is taken: {problem}"),
-                );
+        Ok(Lookup {
+            found: Ok((against, baseline)),
+            unreadable,
+        }) => {
+            if let Some(problem) = unreadable {
+                let said = format!("an earlier baseline is taken: {problem}");
+                say(here, screen, said);
             }
             report.compare_with(&baseline, &against, scope);
             screen.note(&format!("compared with {against}"));
-            Known {
+            BaselineLookup {
                 baseline: Some(baseline),
-                ..Known::default()
+                ..BaselineLookup::default()
             }
         }
-        Ok(Looked::None(reason)) => {
+        Ok(Lookup {
+            found: Err(reason),
+            unreadable: None,
+        }) => {
             let what = format!("compared with nothing: {reason}");
-            let way_out =
-                "`update-baseline: auto` keeps one for later runs, `baseline: off` asks for none";
+            let way_out = "`update-baseline: auto` saves one for later runs, `baseline: off` disables the comparison";
             match wishes.annotations {
-                Wanted::Yes => say(here, screen, format!("{what}; {way_out}")),
-                Wanted::No => screen.note(&what),
+                Switch::Auto => say(here, screen, format!("{what}; {way_out}")),
+                Switch::Off => screen.note(&what),
             }
-            Known::none(&reason)
+            BaselineLookup::none(&reason)
         }
-        Ok(Looked::Unreadable(problem)) => {
+        Ok(Lookup {
+            found: Err(_),
+            unreadable: Some(problem),
+        }) => {
             let what = format!("the baseline could not be read: {problem}");
             let said = format!("{what}; a run that writes baselines replaces it");
             say(here, screen, said);
-            Known::unread(&what)
+            BaselineLookup::unread(&what)
         }
-        Err(Failure::Interrupted) => Known::none("interrupted"),
+        Err(Failure::Interrupted) => BaselineLookup::none("interrupted"),
         Err(failure) => {
             let what = format!("the baseline could not be read: {failure}");
             refused(here, screen, &what, &failure, "it needs `contents: read`");
-            Known::unread(&what)
+            BaselineLookup::unread(&what)
         }
     }
 }
 
-/// How long assertions took on the default branch, by their identity, in microseconds; nothing where nobody knows.
+/// Durations of assertions on the default branch by id, in microseconds; empty if unknown.
 pub(super) fn durations(
-    here: &Here,
+    here: &CiEnvironment,
     branch: &str,
     suite: &str,
     screen: &Screen,
@@ -125,10 +128,9 @@ pub(super) fn durations(
     }
 }
 
-/// Writes the data branch where this run may.
-pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
-    let wishes = [facts.wishes.publish_badge, facts.wishes.update_data_branch];
-    if !wishes.contains(&Wanted::Yes) {
+/// Writes the data branch if this run may.
+pub(super) fn publish(facts: &Facts<'_>, known: &BaselineLookup, screen: &Screen) {
+    if facts.wishes.publish_badge == Switch::Off && !facts.wishes.update_data_branch {
         return;
     }
     let github = match GitHub::new(facts.here) {
@@ -140,15 +142,7 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     };
     let branch = &facts.wishes.data_branch;
     match asked(screen, github.publish(facts, known.baseline.as_ref())) {
-        Ok(Published::Written(overtaken)) => {
-            screen.note(&format!("the branch `{branch}` is written"));
-            stays(branch, &overtaken, screen);
-        }
-        Ok(Published::Unchanged(overtaken)) => stays(branch, &overtaken, screen),
-        Ok(Published::Nothing) => {}
-        Ok(Published::NotHere(reason)) => {
-            screen.note(&format!("the branch `{branch}` is not written: {reason}"));
-        }
+        Ok(notes) => notes.iter().for_each(|note| screen.note(note)),
         Err(failure) => {
             let what = format!("the branch `{branch}` could not be written: {failure}");
             let way_out = "it needs `contents: write`";
@@ -157,32 +151,25 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     }
 }
 
-/// Tells what a later run has written.
-fn stays(branch: &str, overtaken: &[Overtaken], screen: &Screen) {
-    for what in overtaken {
-        screen.note(&format!("the branch `{branch}`: {what}"));
-    }
-}
-
-/// Brings the comment up to date, and tells what became of it.
-pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> Commented {
+/// Updates the comment and returns what happened to it.
+pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> CommentOutcome {
     if facts.wishes.comment == CommentWhen::Off {
-        return Commented::Off;
+        return CommentOutcome::Off;
     }
     let unchanged = |failure: &Failure| {
-        format!("the comment on the pull request could not be brought up to date: {failure}")
+        format!("the comment on the pull request could not be updated: {failure}")
     };
     let github = match GitHub::new(facts.here) {
         Ok(github) => github,
-        // Nothing else is what that workflow is there for.
-        Err(failure) if facts.here.tells_of_another() => {
+        // That workflow exists only for the comment.
+        Err(failure) if facts.here.reports_another_run() => {
             say(facts.here, screen, unchanged(&failure));
-            return Commented::Failed;
+            return CommentOutcome::Failed;
         }
-        Err(_) => return Commented::Off,
+        Err(_) => return CommentOutcome::Off,
     };
     match asked(screen, github.comment(facts)) {
-        Ok(Settled { commented, open }) => {
+        Ok(CommentResult { commented, open }) => {
             if let Some(failure) = open {
                 let said = format!(
                     "the comment on the pull request is {}, but it may not be the only one, or hide \
@@ -202,15 +189,15 @@ pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> Commented {
             };
             refused(facts.here, screen, &what, &failure, way_out);
             if failure.is_denial() {
-                Commented::Denied
+                CommentOutcome::Denied
             } else {
-                Commented::Failed
+                CommentOutcome::Failed
             }
         }
     }
 }
 
-/// Asks, unless the process is told to end.
+/// Sends requests unless the process is interrupted.
 fn asked<T>(
     screen: &Screen,
     question: impl Future<Output = Result<T, Failure>>,
@@ -218,13 +205,14 @@ fn asked<T>(
     match running::unless_interrupted(&screen.context().interrupts, question) {
         Ok(Some(answer)) => answer,
         Ok(None) => Err(Failure::Interrupted),
-        Err(error) => Err(Failure::Setup(error.to_string())),
+        Err(error) => Err(Failure::Other(format!(
+            "no connection can be made: {error}"
+        ))),
     }
 }
 
-/// Says once what failed at GitHub, with the way out only where the right to it was missing: one without an answer
-/// needs no permission.
-fn refused(here: &Here, screen: &Screen, what: &str, failure: &Failure, way_out: &str) {
+/// Reports a GitHub failure; the missing permission is named only if GitHub refused access.
+fn refused(here: &CiEnvironment, screen: &Screen, what: &str, failure: &Failure, way_out: &str) {
     let said = if failure.is_forbidden() {
         format!("{what}; {way_out}")
     } else {
@@ -233,8 +221,8 @@ fn refused(here: &Here, screen: &Screen, what: &str, failure: &Failure, way_out:
     say(here, screen, said);
 }
 
-/// Says something where people look for it.
-pub(super) fn say(here: &Here, screen: &Screen, message: String) {
+/// Prints a notice in a workflow, else a note.
+pub(super) fn say(here: &CiEnvironment, screen: &Screen, message: String) {
     if here.environment.variable("GITHUB_ACTIONS") == Some("true") {
         screen.command(&Command::Annotate(Annotation {
             kind: Kind::Notice,

@@ -1,16 +1,12 @@
-//! The sinks that a workflow's runner offers: masks and annotations in the log, the step summary, the outputs. None of them
-//! changes the verdict; one that cannot be written is a note.
+//! The sinks of a workflow's runner: masks, annotations, step summary and outputs. They do not change the verdict; a
+//! write error is a note.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::{
+    cli::ci::Switch,
     commands::running::Screen,
-    deliver::{
-        self, Destination,
-        bounds::Bounds,
-        command_file,
-        facts::{Facts, Wanted},
-    },
+    deliver::{self, Destination, bounds::Bounds, command_file, facts::Facts},
 };
 use report::{
     Format,
@@ -20,32 +16,31 @@ use report::{
 };
 use text::{count, environment::Environment, redact::Secrets, workflow::command::Command};
 
-/// What this process itself must not tell.
+/// The secrets of this process itself.
 pub(super) fn own_secrets(environment: &Environment) -> Secrets {
     let mut secrets = Secrets::default();
-    if let Some(token) = environment.variable("GITHUB_TOKEN") {
-        secrets.add_token(token.trim());
+    if let Some(token) = environment.set("GITHUB_TOKEN") {
+        secrets.add_token(token);
     }
     secrets
 }
 
-/// Has the runner mask every value, in each form it may be shown in. This comes before anything else is told, so that not
-/// even our own words can show a value.
+/// Makes the runner mask every form of every secret. Must come before any other output.
 pub(super) fn mask(secrets: &Secrets, screen: &Screen) {
     for value in secrets.forms() {
         screen.command(&Command::AddMask(value.to_owned()));
     }
     if secrets.too_short() > 0 {
         screen.note(&format!(
-            "{} from the environment cannot be hidden, because hiding so short a text would hide others too",
+            "{} from the environment cannot be masked, because so short a text would mask others too",
             count(secrets.too_short(), "value")
         ));
     }
 }
 
-/// Marks the lines that deserve a look.
+/// Writes annotations.
 pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {
-    if facts.wishes.annotations == Wanted::No {
+    if facts.wishes.annotations == Switch::Off {
         return;
     }
     for annotation in annotations(facts.report) {
@@ -55,26 +50,26 @@ pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {
 
 /// Appends the step summary.
 pub(super) fn summarize(facts: &Facts<'_>, screen: &mut Screen) {
-    let Some(path) = command_path(&facts.here.environment, "GITHUB_STEP_SUMMARY") else {
+    let Some(path) = facts.here.environment.set("GITHUB_STEP_SUMMARY") else {
         return;
     };
-    if facts.wishes.summary == Wanted::No {
+    if facts.wishes.summary == Switch::Off {
         return;
     }
-    let before = deliver::size(&path);
+    let before = deliver::size(Path::new(path));
     let Some(text) = markdown::summary(facts.report, before) else {
-        screen.note("the step summary is full: what is in it leaves no room for more");
+        screen.note("the step summary is full");
         return;
     };
-    let destination = Destination::StepSummary(path);
+    let destination = Destination::StepSummary(path.into());
     if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
         screen.note(&error.to_string());
     }
 }
 
-/// Tells later steps, as the last of all sinks: `comment` is what became of the comment, `written` the report files
-/// that are there.
-pub(super) fn tell_outputs(
+/// Writes the step's outputs, last of all sinks. `comment` is the comment's result, `written` the report files that
+/// exist.
+pub(super) fn write_outputs(
     facts: &Facts<'_>,
     written: &[(Format, &Path)],
     comment: &str,
@@ -100,7 +95,7 @@ pub(super) fn tell_outputs(
     append_outputs(&facts.here.environment, &outputs, screen);
 }
 
-/// Appends to the outputs of this step, where there is a runner that takes them.
+/// Appends to the step's outputs, if there is a file for them.
 pub(super) fn append_outputs(
     environment: &Environment,
     outputs: &[(&'static str, String)],
@@ -110,7 +105,7 @@ pub(super) fn append_outputs(
     append("GITHUB_OUTPUT", pairs, environment, screen);
 }
 
-/// Keeps a pair for what the runner starts when the job is over.
+/// Saves a pair for the post step.
 pub(super) fn save_state(environment: &Environment, pair: (&str, &str), screen: &Screen) {
     append("GITHUB_STATE", [pair], environment, screen);
 }
@@ -121,15 +116,9 @@ fn append<'a>(
     environment: &Environment,
     screen: &Screen,
 ) {
-    if let Some(path) = command_path(environment, file)
-        && let Err(error) = command_file::append(&path, pairs)
+    if let Some(path) = environment.set(file)
+        && let Err(error) = command_file::append(Path::new(path), pairs)
     {
         screen.note(&error.to_string());
     }
-}
-
-/// The path of a file of the runner's, where there is one.
-fn command_path(environment: &Environment, name: &str) -> Option<PathBuf> {
-    let path = environment.variable(name)?;
-    (!path.is_empty()).then(|| path.into())
 }

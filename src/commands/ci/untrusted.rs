@@ -1,21 +1,20 @@
-//! A stranger's files must not run with the rights of a workflow that others have: where an event gives it such rights,
-//! all that runs lies in checkouts of the workflow's own revision.
+//! Keeps untrusted files from running with a privileged workflow's rights: under such events, everything that runs must
+//! come from checkouts of the workflow's own revision.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::here;
 use crate::{
     commands::running::{Prepared, Refusal},
-    deliver::facts::Here,
+    deliver::facts::CiEnvironment,
 };
 
-/// Events whose workflow has rights that the head of a pull request must not get.
+/// Events that give the workflow rights a pull request's head must not have.
 const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
 
-/// Refuses a workspace, and any of these places, that holds another revision than the workflow's own. A place that is not
-/// there is somebody else's to tell of.
+/// Refuses a workspace or place that holds another revision than the workflow's. Missing places are reported elsewhere.
 pub(super) fn refuse(
-    here: &Here,
+    here: &CiEnvironment,
     places: impl IntoIterator<Item = PathBuf>,
 ) -> Result<(), Refusal> {
     let event = here.source.event.as_deref().unwrap_or_default();
@@ -29,7 +28,7 @@ pub(super) fn refuse(
         return Err(refusal(event, "the workspace", found));
     }
     for place in places {
-        // Where a link leads, there the files are.
+        // The checkout is found behind links.
         let Ok(real) = fs::canonicalize(here.environment.directory.join(&place)) else {
             continue;
         };
@@ -56,10 +55,10 @@ pub(super) fn made_of(prepared: &Prepared) -> Vec<PathBuf> {
 fn refusal(event: &str, what: &str, found: Option<String>) -> Refusal {
     let found = found.unwrap_or_else(|| "no revision that is known".to_owned());
     Refusal::invalid(format!(
-        "under `{event}` {what} must hold the workflow's own revision, it holds {found}"
+        "under `{event}` {what} has to be at the workflow's own revision, found {found}"
     ))
     .with_help(
         "run the tests under `pull_request`, and comment from `workflow_run` with `ci merge`",
     )
-    .with_help("--dangerously-run-untrusted-head runs it all the same")
+    .with_help("--dangerously-run-untrusted-head allows it")
 }

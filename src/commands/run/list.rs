@@ -1,16 +1,12 @@
-//! `run --list` and `run --dry-run`: what would run, without running it, in words or as JSON.
+//! `run --list` and `run --dry-run`: shows what would run, as text or JSON.
 
 use std::{io::Write, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::reports::SAVE_BASELINE;
 use crate::{
     cli::run::RunArgs,
-    commands::running::{
-        Prepared, Refusal, Screen,
-        places::{files, option},
-    },
+    commands::running::{Prepared, Refusal, Screen},
     deliver::stdout::Stdout,
 };
 use host::launch::spelled;
@@ -26,8 +22,7 @@ use suite::{
 };
 use text::{clean, exit::ExitCode, workflow::neutral};
 
-/// Whether a list is wanted and there is one. Of a suite with problems there is, if an empty one: they were told, and are
-/// worse than that nothing is left of it.
+/// Whether `--list` prints something. A suite with problems gives a list, even an empty one.
 pub(super) fn can_list(prepared: &Prepared, args: &RunArgs) -> bool {
     args.list && (prepared.is_invalid() || !prepared.plan.jobs.is_empty())
 }
@@ -60,7 +55,7 @@ pub(super) fn list(
     Ok(code(prepared))
 }
 
-/// How it ends when something is shown.
+/// The exit code of a list.
 fn code(prepared: &Prepared) -> ExitCode {
     if prepared.is_invalid() {
         ExitCode::Invalid
@@ -147,7 +142,7 @@ fn say_started(prepared: &Prepared, out: &mut Stdout) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The server of a job, as it would be started.
+/// The command line or URL of a job's server.
 fn server(prepared: &Prepared, work: &Planned) -> String {
     let bindings = Bindings {
         fixture: prepared.fixture.as_ref().map(|_| "<fixture>".to_owned()),
@@ -174,7 +169,7 @@ fn started(prepared: &Prepared, work: &Planned) -> String {
     )
 }
 
-/// The container that a server would run in.
+/// The container of a server.
 fn container(work: &Planned) -> Option<&Container> {
     match &work.terms.server.target {
         Target::Container { container, .. } => Some(container),
@@ -182,7 +177,7 @@ fn container(work: &Planned) -> Option<&Container> {
     }
 }
 
-/// The name of a container's image, or the folder that it would be built from.
+/// The image of a container, or the folder that it is built from.
 fn base(container: &Container) -> (Option<String>, Option<String>) {
     match &container.image {
         Some(ImageBase::Named(name)) => (Some(name.clone()), None),
@@ -201,31 +196,7 @@ fn in_container(container: &Container) -> String {
     format!(", in a container {of}{prepared}")
 }
 
-/// Says that a file which was asked for is about a run, where none is made.
-pub(super) fn note_unwritten(args: &RunArgs, screen: &Screen) {
-    let files = files(&args.sinks).map(|(format, _)| option(format));
-    let reports = (!args.reports.is_empty()).then_some("--report");
-    let saved = args.save_baseline.as_ref().map(|_| SAVE_BASELINE);
-    let asked: Vec<String> = files
-        .chain(reports)
-        .chain(saved)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let what = match (args.list, args.dry_run) {
-        (true, _) => "--list",
-        (false, true) => "--dry-run",
-        (false, false) => return,
-    };
-    if asked.is_empty() {
-        return;
-    }
-    screen.note(&format!(
-        "nothing is written for {}: `{what}` runs nothing",
-        asked.join(", ")
-    ));
-}
-
-/// What `--json` prints when nothing is run: readers get an array all the same.
+/// Prints an empty array for `--json` if nothing runs.
 pub(super) fn nothing(args: &RunArgs, out: &mut Stdout) -> Result<(), Refusal> {
     if args.json {
         print(out, "[]\n")

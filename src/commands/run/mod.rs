@@ -1,15 +1,15 @@
-//! `mcp-assert run`: load, plan, run, report. The first three are `running`'s; here is their order, what is printed
-//! instead of a run, and the exit code.
+//! `mcp-assert run`: loads, plans, runs and reports. `running` does the first three; this file has the order, what is
+//! printed instead of a run, and the exit code.
 
 mod list;
 mod reports;
 
-use self::reports::{Reports, results};
+use self::reports::{Reports, requested, results};
 use super::{
     Context,
     running::{self, Chosen, Prepared, Refusal, Screen},
 };
-use crate::cli::run::RunArgs;
+use crate::{cli::run::RunArgs, terminal::live::Results};
 use report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE};
 use text::{count, exit::ExitCode};
 
@@ -23,9 +23,12 @@ pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
 
 fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let prepared = running::prepare(args, &Chosen::ByOptions, context);
-    // Whose stdout is, the settings say too.
+    // The settings may send a report to stdout.
     let set = prepared.as_ref().map(|it| &it.settings.report[..]);
-    let results = results(args, set.unwrap_or_default());
+    let requested = requested(args, set.unwrap_or_default());
+    let results = requested
+        .as_ref()
+        .map_or(Results::Silent, |it| results(args, it));
     let mut screen = Screen::new(context, args.selection.trials, results);
     let mut prepared = prepared?;
     for problem in &prepared.problems {
@@ -46,18 +49,17 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
             "nothing was run: the suite has problems (--strict-load)",
         ));
     }
-    list::note_unwritten(args, &screen);
     if list::can_list(&prepared, args) {
         return list::list(&prepared, args, &mut screen);
     }
     if prepared.plan.jobs.is_empty() {
         list::nothing(args, screen.stdout())?;
-        return Err(nothing_selected(&prepared, args));
+        return Err(nothing_selected(&prepared));
     }
     if args.dry_run {
         return list::dry_run(&prepared, args, &mut screen);
     }
-    let reports = Reports::new(args, &prepared, &screen)?;
+    let reports = Reports::new(args, &prepared, requested?, &screen)?;
     let mut report = match running::execute(&mut prepared, args, &mut screen) {
         Ok(report) => report,
         Err(refusal) => {
@@ -70,13 +72,13 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let report = reports.deliver(report, &mut screen)?;
     let has_given_up = screen.context().streams.has_given_up();
     if has_given_up && report.end == End::Finished {
-        // Results that were told in part must not read as good ones.
+        // Partly printed results must not look like success.
         return Ok(ExitCode::Interrupted);
     }
     Ok(exit_code(&report, invalid))
 }
 
-/// Of several causes the first of this order counts: interrupted, invalid, without an engine, red.
+/// The first of these causes counts: interrupted, invalid, no engine, red.
 fn exit_code(report: &RunReport, invalid: bool) -> ExitCode {
     let compared = report.comparison.as_ref();
     let red = report.records.iter().any(|record| record.status.is_red())
@@ -91,8 +93,7 @@ fn exit_code(report: &RunReport, invalid: bool) -> ExitCode {
     }
 }
 
-/// Says what no line of an assertion says: that there was no engine, and what is red beside the assertions where the
-/// closing report does not tell it.
+/// Notes a missing engine, and other reasons for red that the closing report does not show.
 fn note_reds(report: &RunReport, screen: &Screen) {
     if report.is_without_engine() {
         screen.note(WITHOUT_ENGINE);
@@ -104,7 +105,7 @@ fn note_reds(report: &RunReport, screen: &Screen) {
     }
 }
 
-/// That assertions are flaky, where that is not allowed: their lines are green.
+/// The message for `--fail-flaky`.
 fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
     let assertions = report.assertions();
     let number = assertions.iter().filter(|it| it.flaky > 0).count();
@@ -117,21 +118,15 @@ fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
     })
 }
 
-fn nothing_selected(prepared: &Prepared, args: &RunArgs) -> Refusal {
+fn nothing_selected(prepared: &Prepared) -> Refusal {
     let by_shard = prepared.plan.of_other_shards;
     let by_filter = prepared.plan.left_out - by_shard;
-    let shard = args.shard.as_deref().unwrap_or_default();
     let message = match (by_filter, by_shard) {
         (0, 0) if prepared.is_invalid() => return Refusal::invalid("nothing could be run"),
         (0, 0) => "no assertion was found".to_owned(),
-        (filtered, 0) => format!("nothing was selected: the filters left out all {filtered}"),
-        (0, elsewhere) => format!(
-            "nothing was selected: `--shard {shard}` has none of {}",
-            count(elsewhere, "assertion")
-        ),
-        (filtered, elsewhere) => format!(
-            "nothing was selected: the filters left out {filtered}, \
-             and `--shard {shard}` has none of the other {elsewhere}"
+        (all, 0) => format!("nothing was selected: the filters left out all {all}"),
+        (_, _) => format!(
+            "nothing was selected: the filters left out {by_filter}, other shards have {by_shard}"
         ),
     };
     let help = if by_shard > 0 {

@@ -1,5 +1,4 @@
-//! The reports of a run: read the baseline before anything is written, compare, write what was asked for, and only
-//! then save the new baseline, so that one path for both compares first.
+//! The reports of a run. The baseline is read first and the new one saved last, so that both may have one path.
 
 use std::{
     io::{self, Write},
@@ -27,27 +26,42 @@ use report::{
 use text::exit::ExitCode;
 
 /// The option that names the next baseline.
-pub(super) const SAVE_BASELINE: &str = "--save-baseline";
+const SAVE_BASELINE: &str = "--save-baseline";
 
-/// Whether results are shown on stdout: nothing else that is asked for by the options and the settings goes there.
-pub(super) fn results(args: &RunArgs, set: &[String]) -> Results {
-    let is_stdout = |path: &Path| stream(path) == Some(Stream::Out);
-    let reports = args.reports.iter().chain(set);
-    let takes_stdout = args.json
-        || args.list
-        || reports
-            .filter_map(|report| report.split_once('='))
-            .any(|(_, path)| is_stdout(Path::new(path)))
-        || places::files(&args.sinks).any(|(_, path)| is_stdout(path))
-        || args.save_baseline.as_deref().is_some_and(is_stdout);
-    if takes_stdout {
+/// A requested report: the option or settings key, the format, and the path.
+pub(super) type Requested = (String, Format, PathBuf);
+
+/// Collects the requested reports of the options and the settings.
+pub(super) fn requested(args: &RunArgs, set: &[String]) -> Result<Vec<Requested>, Refusal> {
+    let files = places::files(&args.sinks);
+    let mut all: Vec<Requested> = files
+        .map(|(format, path)| (places::option(format).to_owned(), format, path.to_owned()))
+        .collect();
+    let typed = args.reports.iter().map(|text| ("--report ", text));
+    for (key, text) in typed.chain(set.iter().map(|text| ("report: ", text))) {
+        let (format, path) = report(text)?;
+        all.push((format!("{key}{text}"), format, path.to_owned()));
+    }
+    let json = ("--json".to_owned(), Format::Json, PathBuf::from("-"));
+    all.extend(args.json.then_some(json));
+    Ok(all)
+}
+
+/// Whether results are printed on stdout, which is the case unless something else goes there.
+pub(super) fn results(args: &RunArgs, requested: &[Requested]) -> Results {
+    let reports = requested.iter().map(|(_, _, path)| path);
+    if args.list || reports.chain(&args.save_baseline).any(|it| is_stdout(it)) {
         Results::Silent
     } else {
         Results::Lines
     }
 }
 
-/// What is written when the run is over.
+fn is_stdout(path: &Path) -> bool {
+    stream(path) == Some(Stream::Out)
+}
+
+/// What to write after the run.
 #[derive(Debug)]
 pub(super) struct Reports {
     wanted: Vec<(Format, Destination)>,
@@ -57,28 +71,39 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Checks what was asked for and reads the baseline, before any server starts.
+    /// Checks the options and reads the baseline before any server starts.
     pub(super) fn new(
         args: &RunArgs,
         prepared: &Prepared,
+        requested: Vec<Requested>,
         screen: &Screen,
     ) -> Result<Self, Refusal> {
-        let wanted = wanted(args, prepared, screen)?;
+        refuse_streams(&requested, args, screen)?;
         let saved = args.save_baseline.as_deref();
-        refuse_two(&wanted, saved)?;
-        let baseline = args
-            .baseline
-            .as_ref()
-            .or(prepared.settings.baseline.as_ref());
-        refuse_clash(&wanted, (baseline.map(PathBuf::as_path), saved), prepared)?;
+        let baseline = args.baseline.as_deref();
+        let baseline = baseline.or(prepared.settings.baseline.as_deref());
+        let is_summary = |format: Format, path: &Path| {
+            format == Format::Markdown && command_file::is_summary(path, &prepared.environment)
+        };
+        let written = requested
+            .iter()
+            .filter(|(_, format, path)| stream(path).is_none() && !is_summary(*format, path))
+            .map(|(by, _, path)| (&**by, &**path));
+        let renewal = (SAVE_BASELINE, saved);
+        let mut places = Places::new(&prepared.environment, written, baseline, renewal);
+        places.files.clone_from(&prepared.files);
+        places.check()?;
         let base = &prepared.environment.directory;
         let surroundings = (&**base, &screen.context().interrupts);
-        let wanted = wanted
-            .into_iter()
-            .map(|asked| (asked.format, asked.destination))
-            .collect();
+        let wanted = requested.into_iter().map(|(_, format, path)| {
+            if is_summary(format, &path) {
+                (format, Destination::StepSummary(path))
+            } else {
+                (format, Destination::from_path(&path))
+            }
+        });
         Ok(Self {
-            wanted,
+            wanted: wanted.collect(),
             baseline: baseline
                 .map(|path| baseline::read(path, (SAVE_BASELINE, saved), surroundings))
                 .transpose()?
@@ -98,7 +123,7 @@ impl Reports {
         })
     }
 
-    /// Compares, and writes everything.
+    /// Compares the run and writes all reports.
     pub(super) fn deliver(
         self,
         mut report: RunReport,
@@ -144,7 +169,7 @@ impl Reports {
         }
     }
 
-    /// Writes the closing report. Frames of a server may be long and look like anything.
+    /// Writes the closing report. With `--trace`, it contains arbitrary text of servers.
     fn close(&self, report: &RunReport, screen: &mut Screen) -> io::Result<()> {
         let theme = screen.theme();
         if self.detail.frames == Frames::All {
@@ -155,97 +180,24 @@ impl Reports {
     }
 }
 
-/// A report that is asked for.
-#[derive(Debug)]
-struct Asked {
-    /// By which option, or which key of the settings.
-    by: String,
-    format: Format,
-    destination: Destination,
-}
-
-/// The reports that are asked for, each with its place.
-fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<Asked>, Refusal> {
-    let mut wanted = Vec::new();
-    let destination = |format: Format, path: &Path| {
-        if format == Format::Markdown && command_file::is_summary(path, &prepared.environment) {
-            Destination::StepSummary(path.to_owned())
-        } else {
-            Destination::from_path(path)
-        }
-    };
-    wanted.extend(places::files(&args.sinks).map(|(format, path)| Asked {
-        by: places::option(format).to_owned(),
-        format,
-        destination: destination(format, path),
-    }));
-    let typed = args.reports.iter().map(|text| ("--report ", text));
-    let set = prepared.settings.report.iter();
-    for (key, text) in typed.chain(set.map(|text| ("report: ", text))) {
-        let (format, path) = report(text)?;
-        wanted.push(Asked {
-            by: format!("{key}{text}"),
-            format,
-            destination: destination(format, path),
-        });
-    }
-    if args.json {
-        wanted.push(Asked {
-            by: "--json".to_owned(),
-            format: Format::Json,
-            destination: Destination::Stdout,
-        });
-    }
-    if screen.is_in_workflow() {
-        refuse_streams(&wanted)?;
-    }
-    Ok(wanted)
-}
-
-/// Refuses a stdout that would be two documents.
-fn refuse_two(wanted: &[Asked], saved: Option<&Path>) -> Result<(), Refusal> {
-    let reports = wanted.iter().map(|asked| &asked.destination);
-    let saved = saved.map(Destination::from_path);
-    let all = reports.chain(&saved);
-    if all.filter(|place| **place == Destination::Stdout).count() > 1 {
+/// Refuses two reports on stdout, and in a workflow all other streams: the runner executes commands on all of them, and
+/// only stdout is neutralised.
+fn refuse_streams(requested: &[Requested], args: &RunArgs, screen: &Screen) -> Result<(), Refusal> {
+    let reports = || requested.iter().map(|(_, _, path)| path);
+    let on_stdout = reports().chain(&args.save_baseline);
+    if on_stdout.filter(|path| is_stdout(path)).count() > 1 {
         return Err(
-            Refusal::invalid("two reports want stdout").with_help("write one of them to a file")
+            Refusal::invalid("two reports go to stdout").with_help("write one of them to a file")
         );
     }
-    Ok(())
-}
-
-/// Refuses a file that would be lost: one that two write, or that the run is made of. A baseline may be renewed.
-fn refuse_clash(
-    wanted: &[Asked],
-    (baseline, saved): (Option<&Path>, Option<&Path>),
-    prepared: &Prepared,
-) -> Result<(), Refusal> {
-    let written = wanted.iter().filter_map(|asked| match &asked.destination {
-        Destination::File(path) | Destination::Within(_, path) => Some((&*asked.by, &**path)),
-        // What is there stays there.
-        Destination::Stdout | Destination::StepSummary(_) => None,
-    });
-    let renewal = (SAVE_BASELINE, saved);
-    let mut places = Places::new(&prepared.environment, written, baseline, renewal);
-    places.files.clone_from(&prepared.files);
-    places.check()
-}
-
-/// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
-fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
-    for asked in wanted {
-        if let Destination::File(path) = &asked.destination
-            && stream(path).is_some()
-        {
-            return Err(Refusal::invalid(format!(
-                "no report can be written to `{}` in a workflow, whose log it is",
-                path.display()
-            ))
-            .with_help("write it to a file, or to stdout with `-`"));
-        }
+    match reports().find(|path| stream(path) == Some(Stream::Other)) {
+        Some(path) if screen.is_in_workflow() => Err(Refusal::invalid(format!(
+            "reports cannot be written to `{}` in a workflow, because it is the log",
+            path.display()
+        ))
+        .with_help("write it to a file, or to stdout with `-`")),
+        Some(_) | None => Ok(()),
     }
-    Ok(())
 }
 
 /// Reads `FORMAT=PATH`.

@@ -1,4 +1,4 @@
-//! What a run is compared with, and the file that keeps the next baseline.
+//! Reads and writes baseline files.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use super::{Interrupts, Refusal, input};
 use crate::deliver::{self, DeliverError, Destination, file::identity, stdout::Stdout};
 use report::{RunReport, baseline::Baseline, compare::Scope};
 
-/// Reads the baseline with the words for what it is. A file that `option` writes too may be new; paths are from `base` on.
+/// Reads a baseline and its name for reports. The file may be missing if `option` writes it too. Paths are relative to
+/// `base`.
 pub(crate) fn read(
     path: &Path,
     (option, written): (&str, Option<&Path>),
@@ -30,7 +31,7 @@ pub(crate) fn read(
     Ok(Some((shown, baseline)))
 }
 
-/// Writes what the run says into the file, after any comparison; a whole run that was compared with `compared`.
+/// Writes a baseline of a complete run that was compared with `compared`.
 pub(crate) fn save(
     (path, place): (&Path, &Destination),
     report: &RunReport,
@@ -39,7 +40,7 @@ pub(crate) fn save(
 ) -> Result<(), DeliverError> {
     let old = match place {
         Destination::Stdout => None,
-        // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
+        // A file that is not a baseline is replaced; one that cannot be read is an error.
         Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
             input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
         }

@@ -1,5 +1,4 @@
-//! The container engine of a run that needs one: found before the first job, or the run ends; and what killed runs
-//! left there is removed.
+//! Connects to the container engine before the first job, and removes what killed runs left there.
 
 use std::sync::Arc;
 
@@ -15,10 +14,10 @@ use host::container::{
 use report::EngineRecord;
 use text::{clean, environment::Environment, exit::ExitCode};
 
-/// What the run's label is called in the state of a step, from where it comes back as `STATE_run`.
+/// The name of the run's label in the step's state; it comes back as `STATE_run`.
 pub(crate) const STATE: &str = "run";
 
-/// Finds the engine and makes what the run's containers share.
+/// Connects to the engine and creates the shared state of the run's containers.
 pub(super) async fn containers(
     args: &RunArgs,
     context: &Context,
@@ -30,7 +29,7 @@ pub(super) async fn containers(
     };
     let environment = &context.environment;
     let engine = connect(&wanted, environment).await?;
-    // What cannot be removed now is tried again by the next run.
+    // The next run tries again what cannot be removed now.
     let swept = reap::reap(&engine, Whose::Abandoned).await;
     let rebuild = if args.rebuild {
         Rebuild::Yes
@@ -45,7 +44,7 @@ pub(super) async fn containers(
     Ok(containers)
 }
 
-/// What the report says about the engine.
+/// The engine's entry in the report.
 pub(super) fn record(containers: &Containers) -> EngineRecord {
     let facts = containers.facts();
     EngineRecord {
@@ -61,13 +60,13 @@ pub(super) fn record(containers: &Containers) -> EngineRecord {
     }
 }
 
-/// Finds the engine, or says why none can be used.
+/// Connects to the engine.
 pub(crate) async fn connect(wanted: &Wanted, environment: &Environment) -> Result<Engine, Refusal> {
     let connected = Engine::connect(wanted, environment).await;
     connected.map_err(|error| refusal(&error, wanted.asker))
 }
 
-/// Why none can be used, and what to do about it.
+/// Converts an engine error, with help.
 pub(crate) fn refusal(error: &EngineError, asker: Asker) -> Refusal {
     let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
     let help = error.help(asker);

@@ -1,25 +1,14 @@
-//! The fixture of a run: where it comes from, and whether all that speaks of it can have it.
+//! The fixture of a run, from the command line or the settings.
 
 use std::{path::Path, sync::Arc};
 
 use super::{Chosen, Refusal};
 use crate::cli::run::RunArgs;
 use host::fixture::{Fixture, Side};
-use mcp::script::{
-    subject::Needs,
-    template::{Template, UnknownNames},
-};
-use suite::{
-    lower::FixtureFrom,
-    plan::{
-        Plan,
-        job::{Job, Work},
-    },
-    settings::Settings,
-};
+use suite::{lower::FixtureFrom, settings::Settings};
 use text::exit::ExitCode;
 
-/// Whether a fixture beside the settings' is possible. Nothing needs one to be listed.
+/// Where a fixture may come from. A list needs none.
 pub(super) fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
     match chosen {
         Chosen::ToDivide => FixtureFrom::Elsewhere,
@@ -29,7 +18,7 @@ pub(super) fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
     }
 }
 
-/// The fixture of the command line, else of the settings.
+/// Opens the fixture of the command line, else of the settings.
 pub(super) fn fixture(
     args: &RunArgs,
     settings: &Settings,
@@ -40,7 +29,7 @@ pub(super) fn fixture(
     }
 }
 
-/// The fixture of the settings; what is wrong with it is told at its place.
+/// Opens the fixture of the settings; errors have its place in the file.
 pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Arc<Fixture>>, Refusal> {
     let Some(folder) = &settings.fixture else {
         return Ok(None);
@@ -63,42 +52,4 @@ fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
             None => refusal,
         }
     })
-}
-
-/// Refuses a plan without a fixture in which a server of the command line or a target speaks of one: suites that do
-/// so themselves were told when they were loaded. Where names without a value are kept, so is this one.
-pub(super) fn check_none_is_named(
-    plan: &Plan,
-    args: &RunArgs,
-    fixture_from: FixtureFrom,
-) -> Result<(), Refusal> {
-    match fixture_from {
-        FixtureFrom::Settings => {}
-        FixtureFrom::Elsewhere | FixtureFrom::Given => return Ok(()),
-    }
-    let Some(job) = plan.jobs.iter().find(|job| names_fixture(job)) else {
-        return Ok(());
-    };
-    let typed = args.selection.server.as_deref();
-    let place = match &job.target {
-        _ if typed.is_some_and(|typed| Template::new(typed).names_fixture()) => {
-            "`--server`".to_owned()
-        }
-        Some(target) => format!("the target `{target}`"),
-        None => format!("the server of `{}`", job.case.id),
-    };
-    let message = format!("`{{{{fixture}}}}` in {place} has no value: there is no fixture");
-    Err(Refusal::invalid(message)
-        .with_help("give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml"))
-}
-
-fn names_fixture(job: &Job) -> bool {
-    match &job.work {
-        Work::Run(work) => {
-            work.assertion.needs != Needs::Nothing
-                && work.assertion.rules.unknown == UnknownNames::Refuse
-                && (work.terms.server.target.names_fixture() || work.terms.client.names_fixture())
-        }
-        Work::Skip(_) | Work::Invalid(_) => false,
-    }
 }

@@ -1,6 +1,5 @@
-//! Files that somebody named and that are read to their end. Reading them ends, whatever the name leads to: what is no
-//! regular file is refused at once, and a pipe that this process was given is waited for until a signal comes, or for a
-//! while.
+//! Reads files that the user names, never without end: anything but a regular file is refused, except a pipe that this
+//! process inherited, which is read until a signal or a deadline.
 
 use std::{
     fs,
@@ -17,13 +16,13 @@ use crate::deliver::{DeliverError, stream::stream};
 use host::regular;
 use text::exit::ExitCode;
 
-/// The longest baseline that is read, in bytes.
+/// The largest baseline, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// How long whoever writes into a pipe may take.
+/// The deadline for reading a pipe.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The text of a regular file that is no longer than this.
+/// Reads a regular file of at most `longest` bytes.
 pub(crate) fn regular_text(path: &Path, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     let file = regular::open(path)?;
@@ -31,39 +30,43 @@ pub(crate) fn regular_text(path: &Path, longest: u64) -> io::Result<String> {
     text_of(bytes, longest)
 }
 
-/// The same, also of a pipe that this process was given: the standard input, or what a shell puts in the place of
-/// `<(…)`. One that has a place in a folder is anybody's, and nobody may ever write into it.
-pub(crate) fn text(path: &Path, longest: u64, interrupts: &Interrupts) -> io::Result<String> {
-    if !is_given_pipe(path) {
+/// Also reads an inherited pipe: standard input, or the shell's `<(…)`. A named pipe is refused, because it may never
+/// get a writer.
+fn text(path: &Path, longest: u64, interrupts: &Interrupts) -> io::Result<String> {
+    let is_pipe = |found: fs::Metadata| found.file_type().is_fifo();
+    if stream(path).is_none() || !fs::metadata(path).is_ok_and(is_pipe) {
         return regular_text(path, longest);
     }
-    // Made inside of the runtime that it is for.
-    let reading = async { timeout(PATIENCE, piped(path, longest)).await };
-    let read = unless_interrupted(interrupts, reading)?;
-    let read = read.ok_or_else(|| io::Error::new(io::ErrorKind::Interrupted, "interrupted"))?;
+    let reading = async {
+        let mut bytes = Vec::new();
+        let pipe = pipe::OpenOptions::new().open_receiver(path)?;
+        pipe.take(longest + 1).read_to_end(&mut bytes).await?;
+        Ok::<_, io::Error>(bytes)
+    };
+    // The timer must be created inside the runtime.
+    let read = unless_interrupted(interrupts, async { timeout(PATIENCE, reading).await })?;
+    let read = read.ok_or(io::ErrorKind::Interrupted)?;
     let bytes = read.map_err(|_| {
         let seconds = PATIENCE.as_secs();
-        let problem = format!("whoever writes into this pipe did not end within {seconds} s");
+        let problem = format!("the writer of this pipe did not end within {seconds} s");
         io::Error::new(io::ErrorKind::TimedOut, problem)
     })?;
     text_of(bytes?, longest)
 }
 
-/// The text of a baseline; `None` when there is no file of that name.
+/// Reads a baseline; `None` if there is no such file.
 pub(crate) fn baseline(path: &Path, interrupts: &Interrupts) -> Result<Option<String>, Refusal> {
-    let refused = |cause: io::Error| {
+    there(text(path, LONGEST, interrupts)).map_err(|cause| {
         let code = if cause.kind() == io::ErrorKind::Interrupted {
             ExitCode::Interrupted
         } else {
             ExitCode::Invalid
         };
         Refusal::new(code, DeliverError::new("read", path, cause).to_string())
-    };
-    there(text(path, LONGEST, interrupts)).map_err(refused)
+    })
 }
 
-/// What stands where a text will be written; `None` too where nothing can stand: whoever reads from a pipe or a device
-/// takes what somebody else wrote.
+/// Reads the file that will be replaced; `None` if there is none, or if it is a pipe or a device.
 pub(crate) fn replaced(path: &Path) -> Result<Option<String>, DeliverError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(None);
@@ -71,26 +74,13 @@ pub(crate) fn replaced(path: &Path) -> Result<Option<String>, DeliverError> {
     there(regular_text(path, LONGEST)).map_err(|cause| DeliverError::new("read", path, cause))
 }
 
-/// What is not there is no text, and no problem.
+/// Maps `NotFound` to `None`.
 fn there(read: io::Result<String>) -> io::Result<Option<String>> {
     match read {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn is_given_pipe(path: &Path) -> bool {
-    let is_pipe = |found: fs::Metadata| found.file_type().is_fifo();
-    stream(path).is_some() && fs::metadata(path).is_ok_and(is_pipe)
-}
-
-/// Reads a pipe until nobody can write into it any more.
-async fn piped(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let pipe = pipe::OpenOptions::new().open_receiver(path)?;
-    pipe.take(longest + 1).read_to_end(&mut bytes).await?;
-    Ok(bytes)
 }
 
 fn text_of(bytes: Vec<u8>, longest: u64) -> io::Result<String> {
@@ -100,7 +90,7 @@ fn text_of(bytes: Vec<u8>, longest: u64) -> io::Result<String> {
         )));
     }
     String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not valid UTF-8"))
 }
 
 #[cfg(test)]
@@ -136,7 +126,7 @@ mod tests {
         assert_eq!(refused, "it is longer than 9 bytes");
         fs::write(&file, [0xff]).unwrap();
         let refused = regular_text(&file, 9).unwrap_err().to_string();
-        assert_eq!(refused, "it is no UTF-8");
+        assert_eq!(refused, "it is not valid UTF-8");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What `run` and `ci` share: from what was typed to a plan, and from a plan to the report of its run. What is done
-//! with the report, and which exit code follows, is each verb's own.
+//! Shared by `run` and `ci`: from options to a plan, and from a plan to a report. Each command delivers the report and
+//! chooses the exit code itself.
 
 pub(super) mod baseline;
 pub(super) mod engine;
@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::of_settings,
-    options::{Chosen, Prepared, duration, prepare},
+    options::{Chosen, Prepared, prepare},
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,
@@ -48,13 +48,13 @@ use text::{
     workflow::command::{Annotation, Command, Kind},
 };
 
-/// How many of the things that a message is about it names.
+/// The most names listed in a message.
 const MOST_NAMED: usize = 10;
 
-/// How long work that cannot be cancelled is waited for when the run is over.
+/// How long to wait for blocking work when the run is over.
 const LAST_WORK: Duration = Duration::from_millis(100);
 
-/// Runs the plan and folds its events into the report, while the screen shows them.
+/// Runs the plan, collects its events into a report, and shows them.
 pub(super) fn execute(
     prepared: &mut Prepared,
     args: &RunArgs,
@@ -95,7 +95,7 @@ pub(super) fn execute(
                     interrupts.hold(&containers);
                     options.containers = Some(containers);
                 }
-                // Then nothing starts, and every assertion says why.
+                // Then no job starts, and every assertion is reported as interrupted.
                 () = interrupt.cancelled() => {}
             }
         }
@@ -111,9 +111,9 @@ pub(super) fn execute(
         mut live,
         out,
     } = stage.into_inner();
-    // As with each event: what cannot be shown is told by whoever writes to stdout next, and the reports have it all.
+    // A write error is reported by the next write; the reports are complete.
     let _ = live.finish(out);
-    tell_left(&left, screen);
+    report_left(&left, screen);
     let mut report = recorder.finish(begun.elapsed());
     report.engine = interrupts.containers().map(|it| engine::record(it));
     if ran == RunEnd::Interrupted {
@@ -122,7 +122,7 @@ pub(super) fn execute(
     Ok(report)
 }
 
-/// Carries out a run. If it breaks off in a panic, which has told of itself, what it started is ended as after any run.
+/// Runs to the end. After a panic, which has printed its message, servers are still ended.
 fn unless_panicked<T>(
     (runtime, context): (&Runtime, &Context),
     run: impl Future<Output = Result<T, Refusal>>,
@@ -135,8 +135,8 @@ fn unless_panicked<T>(
     })
 }
 
-/// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the
-/// container engine did not remove. A run that was completed has swept this machine itself.
+/// Waits until all processes and containers of the run are gone, after a signal only briefly. Returns what the engine
+/// did not remove. A finished run has swept this machine already.
 async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
     let interrupts = &context.interrupts;
     let removing = async {
@@ -165,7 +165,7 @@ async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The first of them, and how many more there are.
+/// Lists the first names and counts the others.
 pub(super) fn enumerated(names: &[String]) -> String {
     let first = names[..names.len().min(MOST_NAMED)].join(", ");
     match names.len().saturating_sub(MOST_NAMED) {
@@ -174,8 +174,8 @@ pub(super) fn enumerated(names: &[String]) -> String {
     }
 }
 
-/// Tells what the container engine did not remove. It is nobody's failure and changes no verdict.
-fn tell_left(left: &[String], screen: &Screen) {
+/// Reports what the engine did not remove. It changes no verdict.
+fn report_left(left: &[String], screen: &Screen) {
     if left.is_empty() {
         return;
     }
@@ -193,7 +193,7 @@ fn tell_left(left: &[String], screen: &Screen) {
     }));
 }
 
-/// What folds the events into the report.
+/// Creates the recorder, which builds the report from events.
 fn recorder(prepared: &Prepared, args: &RunArgs) -> Recorder {
     let keep = if args.trace { Keep::All } else { Keep::Red };
     let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
@@ -203,10 +203,10 @@ fn recorder(prepared: &Prepared, args: &RunArgs) -> Recorder {
     recorder
 }
 
-/// Runs the plan, showing what happens.
+/// Runs the plan and shows its events.
 async fn conduct(plan: Plan, options: RunOptions, stage: &RefCell<Stage<'_>>) -> RunEnd {
     let running = run::run(plan, options, |event| {
-        // A stdout that cannot be written keeps its error for the end; the reports can still be made of the run.
+        // Stdout keeps its error for the end; the reports can still be written.
         let _ = stage.borrow_mut().show(&event);
     });
     tokio::select! {
@@ -215,10 +215,10 @@ async fn conduct(plan: Plan, options: RunOptions, stage: &RefCell<Stage<'_>>) ->
     }
 }
 
-/// What events of a run change.
+/// The state that events change.
 struct Stage<'a> {
     recorder: Recorder,
-    /// Where it is told what a run waits for, when no bars show it.
+    /// Prints what the run waits for, if there are no bars.
     notes: Option<Context>,
     live: Live,
     out: &'a mut Stdout,
@@ -241,18 +241,18 @@ impl Stage<'_> {
     }
 }
 
-/// Keeps the clocks of the bars going between events.
+/// Redraws the bars between events.
 async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     loop {
         ticks.tick().await;
         let stage = &mut *stage.borrow_mut();
-        // Trouble with the screen shows at the end.
+        // Write errors are reported at the end.
         let _ = stage.live.tick(stage.out);
     }
 }
 
-/// The time, in milliseconds since 1970.
+/// The current Unix time in milliseconds.
 pub(super) fn now_unix_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -283,7 +283,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     }
 }
 
-/// Waits for what talks to others when the run is over; `None` when the process is or was told to end.
+/// Runs `work` after the run; `None` if the process is or was interrupted.
 pub(super) fn unless_interrupted<T>(
     interrupts: &Interrupts,
     work: impl Future<Output = T>,

@@ -1,16 +1,14 @@
-//! How many jobs the limit of open files has room for. Servers inherit that limit, so it is not raised: what a server
-//! may open must not depend on who starts it.
+//! Limits the jobs to what `ulimit -n` allows. The limit is not raised, because servers inherit it.
 
 use rustix::process::{Resource, getrlimit};
 
 /// Open files of the run itself.
 const OURS: u64 = 40;
 
-/// Open files of one job: the pipes of a server that talks, of one that is started ahead of its turn and of one that
-/// closes meanwhile.
+/// Open files of one job: the pipes of one running server, one started ahead and one closing.
 const OF_A_JOB: u64 = 12;
 
-/// So many jobs instead of more, and what to say of it.
+/// The reduced number of jobs and a note, if the limit is too low.
 pub(super) fn fewer_jobs(jobs: usize) -> Option<(usize, String)> {
     fewer(jobs, getrlimit(Resource::Nofile).current?)
 }

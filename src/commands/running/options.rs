@@ -1,11 +1,11 @@
-//! From what was typed, the settings file and the environment to a plan: every option has its final value here.
+//! Builds the plan from options, settings and environment. All options have their final values here.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    fixture::{check_none_is_named, fixture, fixture_from},
+    fixture::{fixture, fixture_from},
     refusal::Refusal,
 };
 use crate::{
@@ -37,7 +37,7 @@ use suite::{
         filter::Filter,
         job::Work,
         place::{Isolation, Places},
-        shard::{Part, Shard},
+        shard::Part,
     },
     settings::{NamedTarget, Settings},
 };
@@ -48,28 +48,28 @@ use text::{
     redact::Secrets,
 };
 
-/// Everything that is known before the run.
+/// Everything known before the run.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// What will run.
+    /// The plan.
     pub(crate) plan: Plan,
     /// The settings file's contents.
     pub(crate) settings: Arc<Settings>,
     /// The files of the suites.
     pub(crate) files: Files,
-    /// What is wrong in the suites.
+    /// The suites' problems.
     pub(crate) problems: Vec<Diagnostic>,
-    /// What was passed over.
+    /// Notes on ignored files and options.
     pub(crate) notes: Vec<String>,
     /// The folder copied for each job that uses it.
     pub(crate) fixture: Option<Arc<Fixture>>,
-    /// Facts about our surroundings.
+    /// The environment at start.
     pub(crate) environment: Arc<Environment>,
-    /// Whether the catalogs of all targets are fetched: there is something to compare them with, now or later.
+    /// Whether to fetch the catalogs of all targets, because they are compared or saved.
     pub(crate) lists_every_target: bool,
-    /// The name of the run, which its containers carry.
+    /// The name of the run, used as label of its containers.
     pub(crate) name: RunName,
-    /// The variables that `{{env.NAME}}` names.
+    /// The variables used as `{{env.NAME}}`.
     variables: BTreeSet<String>,
 }
 
@@ -89,15 +89,15 @@ impl Prepared {
         })
     }
 
-    /// Values that no report may show: those of the whole suite, so that every part of it hides the same.
+    /// The secrets of the whole suite, so that every shard hides the same values.
     pub(crate) fn secrets(&self) -> Secrets {
         let bindings = Bindings {
             environment: Arc::clone(&self.environment),
             ..Bindings::default()
         };
         let mut secrets = Secrets::default();
-        if let Some(token) = self.environment.variable("GITHUB_TOKEN") {
-            secrets.add_token(token.trim());
+        if let Some(token) = self.environment.set("GITHUB_TOKEN") {
+            secrets.add_token(token);
         }
         for variable in &self.variables {
             add_secret(variable, &self.environment, &mut secrets);
@@ -108,8 +108,7 @@ impl Prepared {
         secrets
     }
 
-    /// Jobs at once. When nobody says it, as many as there are cores, and twice that with containers, which leave a
-    /// core idle while the engine works.
+    /// The number of parallel jobs. Default: the cores, or twice that with containers, which wait for the engine.
     fn jobs(&self, asked: Jobs) -> usize {
         let cores = self.environment.cores;
         let jobs = match (asked, self.settings.jobs) {
@@ -121,7 +120,7 @@ impl Prepared {
         jobs.max(1)
     }
 
-    /// How the run is made.
+    /// Converts the options of the run.
     pub(crate) fn run_options(&self, args: &RunArgs, interrupt: CancellationToken) -> RunOptions {
         RunOptions {
             jobs: self.jobs(args.place.jobs),
@@ -142,18 +141,18 @@ impl Prepared {
     }
 }
 
-/// Which assertions of the suites are meant.
+/// Which assertions to select.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Chosen {
-    /// Those that the options select.
+    /// Those selected by the options.
     ByOptions,
-    /// The same, to be divided among runs that are told more: where servers run, and what they work on.
+    /// Those selected by the options, for a plan whose shards get isolation and fixture later.
     ToDivide,
-    /// Those with these identities, whatever the options say.
+    /// Those with these ids, regardless of filters.
     ByPlan(BTreeSet<String>),
 }
 
-/// Loads the suites and makes the plan.
+/// Loads the suites and creates the plan.
 pub(crate) fn prepare(
     args: &RunArgs,
     chosen: &Chosen,
@@ -170,18 +169,21 @@ pub(crate) fn prepare(
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => {
-            (filter(args, &loaded.suite, &targets)?, part(args)?)
+            let part = args.shard.map_or(Part::Whole, Part::EveryNth);
+            (filter(args, &loaded.suite, &targets)?, part)
         }
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids.clone())),
     };
+    let server = args.selection.server.as_deref();
+    let server = server.map(ServerOverride::from_text);
     let options = PlanOptions {
         filter,
         part,
         trials: args.selection.trials,
         retries: args.place.retries,
-        timeout: duration("--timeout", &args.place.timeout)?,
+        timeout: args.place.timeout,
         timeout_scale: args.timeout_scale.unwrap_or(1.0),
-        server: server(args)?,
+        server: server.transpose().map_err(|error| usage(&error))?,
         places: places(args, &loaded.settings)?,
         protocol: protocol(&args.selection.protocol)?,
         targets,
@@ -196,12 +198,12 @@ pub(crate) fn prepare(
         Ok(fixture) => fixture,
         Err(refusal) => return Err(refusal.beside(loaded.suite.problems)),
     };
-    if fixture.is_none() {
-        check_none_is_named(&plan, args, fixture_from)?;
-    }
     let mut notes = loaded.suite.notes;
     notes.extend(of_replaced_urls(&plan));
-    let variables = taken(args, loaded.suite.variables);
+    let mut variables = loaded.suite.variables;
+    variables.extend(template::variables(
+        args.selection.server.as_deref().unwrap_or_default(),
+    ));
     Ok(Prepared {
         lists_every_target: args.baseline.is_some()
             || args.save_baseline.is_some()
@@ -218,7 +220,7 @@ pub(crate) fn prepare(
     })
 }
 
-/// The suites that are given.
+/// The suites on the command line.
 fn suites(args: &RunArgs) -> Result<Vec<PathBuf>, Refusal> {
     let suites = args.suites.iter().chain(&args.more_suites);
     let suites: Vec<PathBuf> = suites.cloned().collect();
@@ -229,7 +231,7 @@ fn suites(args: &RunArgs) -> Result<Vec<PathBuf>, Refusal> {
     Ok(suites)
 }
 
-/// Says that `--server` changes how servers are talked to, not only which.
+/// Notes that `--server` also changes the transport of servers with a `url`.
 fn of_replaced_urls(plan: &Plan) -> Option<String> {
     let urls = plan.urls_replaced;
     (urls > 0).then(|| {
@@ -240,24 +242,7 @@ fn of_replaced_urls(plan: &Plan) -> Option<String> {
     })
 }
 
-/// What replaces the servers of the suites.
-fn server(args: &RunArgs) -> Result<Option<ServerOverride>, Refusal> {
-    let typed = args
-        .selection
-        .server
-        .as_deref()
-        .map(ServerOverride::from_text);
-    typed.transpose().map_err(|error| usage(&error))
-}
-
-/// The variables that `{{env.NAME}}` names in the suites, or in the server of the command line.
-fn taken(args: &RunArgs, mut variables: BTreeSet<String>) -> BTreeSet<String> {
-    let server = args.selection.server.as_deref().unwrap_or_default();
-    variables.extend(template::variables(server));
-    variables
-}
-
-/// Reads the suites, in the dialect that the command line or the settings ask for.
+/// Loads the suites in the dialect of the command line or the settings.
 fn load(
     suites: &[PathBuf],
     (args, fixture_from, contents): (&RunArgs, FixtureFrom, Contents),
@@ -313,7 +298,7 @@ fn load(
     let asked = args.selection.rules.compat().map(Dialect::of_compat);
     let loaded = load(asked)?;
     match asked {
-        // One file's settings hold for the other suites too.
+        // The settings of one suite apply to all.
         None if loaded.settings.compat => load(Some(Dialect::Compat)),
         Some(_) | None => Ok(loaded),
     }
@@ -332,53 +317,37 @@ fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
                 .with_help("leave one of them out"),
         );
     }
-    let image = args.docker.as_deref().map(str::trim);
-    if image == Some("") {
-        return Err(Refusal::invalid("`--docker` names no image")
-            .with_help("name one, such as `--docker node:22-slim`"));
-    }
+    let prepare = args.place.prepare.as_deref();
     Ok(Places {
         isolation,
-        image: image.map(ImageBase::from_text),
-        prepare: prepare_script(args)?,
+        image: args.docker.as_deref().map(ImageBase::from_text),
+        // Kept as one script, because shell constructs may span lines.
+        prepare: prepare.map(|text| Prepare {
+            run: vec![text.trim_end().to_owned()],
+            copy: Vec::new(),
+            env: Vec::new(),
+            network: None,
+            timeout: None,
+        }),
         container: settings.docker.clone(),
     })
 }
 
-/// What is done once to the image of the command line.
-fn prepare_script(args: &RunArgs) -> Result<Option<Prepare>, Refusal> {
-    let Some(text) = &args.place.prepare else {
-        return Ok(None);
-    };
-    // One text, as `prepare: |` is in a suite: what belongs together in shell may stand on several lines.
-    let run = vec![text.trim_end().to_owned()];
-    if text.trim().is_empty() {
-        return Err(Refusal::invalid("`--prepare` holds no line")
-            .with_help("give lines of shell, such as `--prepare 'npm install --global NAME'`"));
-    }
-    Ok(Some(Prepare {
-        run,
-        copy: Vec::new(),
-        env: Vec::new(),
-        network: None,
-        timeout: None,
-    }))
-}
-
-/// Whether we are in a workflow whose workspace holds no repository and nothing else.
+/// Whether the process runs in a workflow with an empty workspace.
 fn is_without_checkout(environment: &Environment) -> bool {
-    let workspace = environment.variable("GITHUB_WORKSPACE");
     let holds_nothing = |folder: &str| {
         std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
     };
-    workspace.is_some_and(|it| !it.is_empty() && holds_nothing(it))
+    environment
+        .set("GITHUB_WORKSPACE")
+        .is_some_and(holds_nothing)
 }
 
 fn usage(error: &impl std::fmt::Display) -> Refusal {
     Refusal::invalid(error.to_string())
 }
 
-/// Reads the revisions that `--protocol` gives.
+/// Parses `--protocol`.
 fn protocol(words: &[String]) -> Result<Asked, Refusal> {
     revisions::asked(words.iter().map(String::as_str)).map_err(|unknown| {
         let word = &words[unknown.index];
@@ -398,21 +367,7 @@ fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filt
     }
 }
 
-fn part(args: &RunArgs) -> Result<Part, Refusal> {
-    let shard = args.shard.as_deref().map(Shard::from_text).transpose();
-    let shard = shard.map_err(|error| usage(&error))?;
-    Ok(shard.map_or(Part::Whole, Part::EveryNth))
-}
-
-/// Reads the duration that an option gives.
-pub(crate) fn duration(option: &str, text: &str) -> Result<Duration, Refusal> {
-    suite::lower::duration::parse(text).map_err(|problem| {
-        Refusal::invalid(format!("`{option} {text}` is no duration: {problem}"))
-            .with_help("write `500ms`, `30s` or `1m30s`")
-    })
-}
-
-/// The targets asked for, in the order of the settings file for `all`, and the others.
+/// The chosen targets (`all` in the order of the settings), and the others.
 fn targets(
     args: &RunArgs,
     settings: &Settings,
@@ -443,15 +398,11 @@ fn targets(
 }
 
 fn unknown_target(name: &str, settings: &Settings) -> Refusal {
-    let known: Vec<&str> = settings
-        .targets
-        .iter()
-        .map(|target| target.name.as_str())
-        .collect();
-    let refusal = Refusal::invalid(format!("unknown target `{name}`"));
-    if known.is_empty() {
-        refusal.with_help("the settings file mcp-assert.yaml names no `targets:`")
-    } else {
-        refusal.with_meant(name, "known targets", &known)
-    }
+    let targets = settings.targets.iter();
+    let known: Vec<&str> = targets.map(|target| target.name.as_str()).collect();
+    Refusal::invalid(format!("unknown target `{name}`")).with_meant(
+        name,
+        "targets of mcp-assert.yaml",
+        &known,
+    )
 }

@@ -1,4 +1,4 @@
-//! The files that a run writes: each is its own, and none is one that the run is made of.
+//! Checks that each written file has its own path and overwrites nothing that the run reads.
 
 use std::{
     fs,
@@ -15,16 +15,16 @@ use report::Format;
 use suite::discover::Files;
 use text::environment::Environment;
 
-/// What a run reads and writes.
+/// The files that a run reads and writes.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Where paths begin, and which files are the runner's.
+    /// The base of relative paths, and the runner's files.
     pub(crate) environment: Arc<Environment>,
-    /// What it writes, each with what asks for it.
+    /// Written files, each with the option that names it.
     pub(crate) written: Vec<(String, PathBuf)>,
-    /// What it reads besides its suites: the option, the file, and the option that may write there too.
+    /// Read files: the option, the path, and the option that may overwrite it.
     pub(crate) read: Vec<(&'static str, PathBuf, Option<&'static str>)>,
-    /// The folder whose files it reads, all of them.
+    /// A folder whose files are all read.
     pub(crate) blobs: Option<PathBuf>,
     /// The suites as they were named.
     pub(crate) suites: Vec<PathBuf>,
@@ -33,8 +33,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The files that a run writes, each with what asks for it, and the baseline that it is compared with: `renewal` is the
-    /// option that may write there again, and where it writes.
+    /// Lists written files and the baseline; `renewal` is the option that may overwrite the baseline, and its path.
     pub(crate) fn new<'a>(
         environment: &Arc<Environment>,
         written: impl IntoIterator<Item = (&'a str, &'a Path)>,
@@ -55,7 +54,7 @@ impl Places {
         }
     }
 
-    /// Refuses a file that would be lost.
+    /// Refuses to overwrite a file that is needed.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let mut known: Vec<(PathBuf, &str)> = Vec::new();
         for (by, path) in &self.written {
@@ -76,7 +75,7 @@ impl Places {
         Ok(())
     }
 
-    /// What a file is that must stay as it is.
+    /// Why a file must not be overwritten, if it must not.
     fn kept(&self, writes: &str, file: &Path) -> Option<String> {
         let is = |path: &Path| self.identity(path).as_deref() == Some(file);
         let read = self

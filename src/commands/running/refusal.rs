@@ -1,4 +1,4 @@
-//! Why a run was not made, in one diagnostic.
+//! The error that ends a command, as one diagnostic.
 
 use crate::commands::Context;
 use text::{
@@ -8,14 +8,14 @@ use text::{
     source::Origin,
 };
 
-/// A run that ends before any assertion, or whose reports cannot be written.
+/// An error before the first assertion, or a report that cannot be written.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     code: ExitCode,
     message: String,
     origin: Option<Origin>,
     help: Vec<String>,
-    /// What else is wrong, told before.
+    /// Other problems, printed first.
     beside: Vec<Diagnostic>,
 }
 
@@ -30,7 +30,7 @@ impl Refusal {
         }
     }
 
-    /// The command line or the suite cannot be used.
+    /// An invalid command line or suite.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ExitCode::Invalid, message)
     }
@@ -40,7 +40,7 @@ impl Refusal {
         self
     }
 
-    /// The same, with what was probably meant by a word, else all that there is.
+    /// Adds the nearest known name as help, else all known names.
     pub(crate) fn with_meant(self, word: &str, what: &str, known: &[&str]) -> Self {
         self.with_help(match nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -48,29 +48,29 @@ impl Refusal {
         })
     }
 
-    /// The same about a place in a file.
+    /// Adds a place in a file.
     pub(crate) fn at(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin;
         self
     }
 
-    /// The same, said behind problems that would be told if the run were made.
+    /// Adds problems to be printed first.
     pub(crate) fn beside(mut self, problems: Vec<Diagnostic>) -> Self {
         self.beside = problems;
         self
     }
 
-    /// The code the process ends with.
+    /// The exit code.
     pub(crate) fn code(&self) -> ExitCode {
         self.code
     }
 
-    /// What is wrong.
+    /// The message.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Says it on stderr and gives the exit code.
+    /// Prints the error and returns the exit code.
     pub(crate) fn say(mut self, context: &Context) -> ExitCode {
         let code = self.code;
         let mut problems = std::mem::take(&mut self.beside);
@@ -82,7 +82,7 @@ impl Refusal {
         code
     }
 
-    /// What is wrong, as one problem.
+    /// Converts the error into a diagnostic.
     pub(crate) fn into_diagnostic(self) -> Diagnostic {
         Diagnostic {
             code: match self.code {

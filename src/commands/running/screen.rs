@@ -1,5 +1,5 @@
-//! What `run` shows while it works: result lines on stdout, progress, problems and notes on stderr. With `--json`
-//! stdout is kept for the array.
+//! The output of a run: results on stdout, progress, problems and notes on stderr. With `--json`, stdout holds only the
+//! array.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 use text::{clean, diagnostic::Diagnostic, workflow::command::Command};
 
-/// The two streams and their dress.
+/// Both streams with their theme.
 pub(crate) struct Screen {
     context: Context,
     stdout: Stdout,
@@ -22,7 +22,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The screen of a run of so many trials, and whether its results are shown.
+    /// Creates the screen of a run.
     pub(crate) fn new(context: &Context, trials: u32, results: Results) -> Self {
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = io::stderr().is_terminal()
@@ -52,14 +52,14 @@ impl Screen {
         &mut self.stdout
     }
 
-    /// Gives the runner of a workflow a command.
+    /// Sends a workflow command to the runner, if there is one.
     pub(crate) fn command(&self, command: &Command) {
         if let Some(log) = &self.context.log {
             log.command(command);
         }
     }
 
-    /// Writes text that is as long and as strange as servers make it: a workflow obeys nothing meanwhile.
+    /// Writes arbitrary text of servers while the runner executes no workflow commands.
     pub(crate) fn unheeded(
         &mut self,
         write: impl FnOnce(&mut Stdout) -> io::Result<()>,
@@ -77,32 +77,32 @@ impl Screen {
         self.live.theme
     }
 
-    /// Who is told what belongs to no result.
+    /// The context of the command.
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Whether a person watches the bars.
+    /// Whether there are bars.
     pub(crate) fn has_bars(&self) -> bool {
         self.live.progress == Progress::Bars
     }
 
-    /// Whether a workflow's runner reads what we write, and obeys some of it.
+    /// Whether the output is a workflow's log.
     pub(crate) fn is_in_workflow(&self) -> bool {
         self.context.log.is_some()
     }
 
-    /// The view of the run.
+    /// Creates the live view.
     pub(crate) fn live(&self) -> Live {
         Live::new(self.live.clone())
     }
 
-    /// Whether the human report goes to stdout.
+    /// Whether stdout shows the report for people.
     pub(crate) fn is_for_people(&self) -> bool {
         self.live.results == Results::Lines
     }
 
-    /// A problem of the suite, drawn with its place.
+    /// Prints a problem with its place.
     pub(crate) fn problem(&self, problem: &Diagnostic) {
         self.context.say(&format!(
             "{}\n\n",
@@ -110,7 +110,7 @@ impl Screen {
         ));
     }
 
-    /// Something that was passed over.
+    /// Prints a note.
     pub(crate) fn note(&self, note: &str) {
         self.context.say(&format!("note: {}\n", clean(note)));
     }

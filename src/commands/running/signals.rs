@@ -1,6 +1,5 @@
-//! Ctrl-C, SIGTERM, SIGQUIT and the end of the terminal: the first ends the run and still writes the reports, the second
-//! ends the process. They are heard from the moment a verb asks for it, also while nothing else is awaited: a process
-//! that is the first of its container does not even die of a signal that it does not listen for.
+//! Handles SIGINT, SIGTERM, SIGQUIT and SIGHUP: the first ends the run, which still writes its reports; the second ends
+//! the process. A thread listens, because PID 1 of a container ignores signals without a handler.
 
 use std::{
     future::poll_fn,
@@ -13,7 +12,6 @@ use std::{
 
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
-    sync::oneshot,
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -25,61 +23,55 @@ use crate::{
 use host::{container::Containers, process::dispositions};
 use text::exit::ExitCode;
 
-/// How long what is left may take to be removed when somebody does not want to wait.
-const LAST_WORD: Duration = Duration::from_millis(1200);
+/// The time for cleaning up after the second signal.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// How long after the first signal servers and containers may take to be gone; what follows is written within 5 s.
+/// The time for servers and containers to end after the first signal; reports follow within 5 s.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long the log may take to be ended then.
-const LAST_LINE: Duration = Duration::from_millis(200);
-
-/// The signal that says that a file would be larger than the limit (`ulimit -f`).
+/// Sent when a file exceeds `ulimit -f`.
 const FILE_TOO_LARGE: i32 = rustix::process::Signal::XFSZ.as_raw();
 
-/// The signals of this process; all handles are of one listener.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Interrupts(Arc<Heard>);
+/// A handle on the process's signal listener.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupts(Arc<Listener>);
 
-/// What was heard, and who is to be ended then.
-#[derive(Debug, Default)]
-struct Heard {
+/// The state of the listener.
+#[derive(Default)]
+struct Listener {
     first: CancellationToken,
-    /// When the first came.
+    /// When the first signal came.
     came: OnceLock<Instant>,
     over: CancellationToken,
     containers: OnceLock<Arc<Containers>>,
     log: Option<WorkflowLog>,
     streams: Streams,
-    listener: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Interrupts {
-    /// Nothing is heard yet.
+    /// A listener that is not started yet.
     pub(crate) fn new(log: Option<WorkflowLog>, streams: &Streams) -> Self {
-        Self(Arc::new(Heard {
+        Self(Arc::new(Listener {
             log,
             streams: streams.clone(),
-            ..Heard::default()
+            ..Listener::default()
         }))
     }
 
-    /// From here on signals are heard, until [`Interrupts::close`].
+    /// Starts listening, until [`Interrupts::close`].
     pub(crate) fn listen(&self) {
-        let mut listener = self
-            .0
-            .listener
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if listener.is_some() {
+        let running = self.0.thread.lock();
+        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        if running.is_some() {
             return;
         }
-        let heard = Arc::clone(&self.0);
+        let state = Arc::clone(&self.0);
         let (ready, installed) = mpsc::channel();
         let thread = thread::Builder::new().name("signals".to_owned());
-        // Without a thread signals do what they always do.
-        *listener = thread.spawn(move || heard.hear(&ready)).ok();
-        // An error says that there is nothing to wait for.
+        // Without a thread, signals keep their default action.
+        *running = thread.spawn(move || state.run(&ready)).ok();
+        // An error means that the listener could not start.
         let _ = installed.recv();
     }
 
@@ -93,7 +85,7 @@ impl Interrupts {
         self.0.first.is_cancelled()
     }
 
-    /// Waits for what is still to be done, after a signal no longer than there is patience.
+    /// Waits for `work`, after a signal at most until the deadline.
     pub(super) async fn while_patient<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let over = async {
             self.0.first.cancelled().await;
@@ -109,9 +101,9 @@ impl Interrupts {
         }
     }
 
-    /// What a second signal has removed before it ends the process.
+    /// Registers the containers that a second signal removes.
     pub(super) fn hold(&self, containers: &Arc<Containers>) {
-        // A process makes one run.
+        // A process has one run.
         let _ = self.0.containers.set(Arc::clone(containers));
     }
 
@@ -120,38 +112,34 @@ impl Interrupts {
         self.0.containers.get()
     }
 
-    /// Ends listening.
+    /// Stops the listener.
     pub(crate) fn close(&self) {
         self.0.over.cancel();
-        let listener = self
-            .0
-            .listener
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(listener) = listener {
-            // A listener that panicked has told so.
-            let _ = listener.join();
+        let running = self.0.thread.lock();
+        let running = running.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(running) = running {
+            // A panic has printed its message.
+            let _ = running.join();
         }
     }
 }
 
-/// The signals that are listened for.
+/// The handled signals.
 struct Signals(Vec<Signal>);
 
 impl Signals {
-    /// From here on they are heard.
+    /// Installs the handlers.
     fn new() -> io::Result<Self> {
         let ignored = dispositions::ignored();
         let is_ignored = |kind: SignalKind| ignored.is_some_and(|it| it.has(kind.as_raw_value()));
-        // From here on a file that may not grow is an error of who writes it, and can be told. Programs that we start
-        // are spared this: they inherit what is ignored, not what is listened for.
+        // With a handler, exceeding `ulimit -f` is a write error. Child processes inherit ignored signals, not
+        // handlers.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
-        // Where it is ignored, the system keeps no child until it was asked how it ended.
+        // If SIGCHLD is ignored, exit statuses are lost.
         if is_ignored(SignalKind::child()) {
             drop(signal(SignalKind::child())?);
         }
-        // Whoever starts us with these ignored, as `nohup` does, wants it to stay so: listening would undo that.
+        // Signals ignored by the parent, as by `nohup`, stay ignored.
         let of_terminal = [SignalKind::quit(), SignalKind::hangup()];
         let of_terminal = of_terminal.into_iter().filter(|kind| !is_ignored(*kind));
         let always = [SignalKind::interrupt(), SignalKind::terminate()];
@@ -159,7 +147,7 @@ impl Signals {
         heard.collect::<io::Result<_>>().map(Self)
     }
 
-    /// Waits for any of them.
+    /// Waits for any of the signals.
     async fn next(&mut self) {
         poll_fn(|context| {
             let mut all = self.0.iter_mut();
@@ -173,9 +161,9 @@ impl Signals {
     }
 }
 
-impl Heard {
-    /// Hears signals until it is over.
-    fn hear(&self, ready: &mpsc::Sender<()>) {
+impl Listener {
+    /// The listener's thread.
+    fn run(&self, ready: &mpsc::Sender<()>) {
         let Ok(runtime) = runtime::of_signals() else {
             return;
         };
@@ -196,7 +184,7 @@ impl Heard {
         runtime.shutdown_background();
     }
 
-    /// Waits for a signal; whether one came before it was over.
+    /// Waits for a signal; false if the listener was stopped.
     async fn next(&self, signals: &mut Signals) -> bool {
         tokio::select! {
             () = signals.next() => true,
@@ -204,7 +192,7 @@ impl Heard {
         }
     }
 
-    /// Removes what can be removed in a moment, and ends the process whatever it is doing.
+    /// Cleans up briefly and ends the process.
     async fn end_process(&self) {
         let containers = async {
             if let Some(containers) = self.containers.get() {
@@ -214,18 +202,10 @@ impl Heard {
         };
         let rest = async { tokio::join!(host::sweep::after_run(), containers) };
         let _ = timeout(LAST_WORD, rest).await;
-        if let Some(log) = self.log.clone() {
-            let (tell, closed) = oneshot::channel::<()>();
-            let streams = self.streams.clone();
-            let closing = move || {
-                log.close();
-                streams.settle();
-                drop(tell);
-            };
-            // Where no thread is to be had, the log stays as it is.
-            let _ = thread::Builder::new().spawn(closing);
-            let _ = timeout(LAST_LINE, closed).await;
+        if let Some(log) = &self.log {
+            log.close();
         }
+        self.streams.settle();
         // A second Ctrl-C must end the process whatever it is doing.
         std::process::exit(i32::from(ExitCode::Interrupted.number()));
     }

@@ -1,22 +1,21 @@
-//! `mcp-assert serve`: options in, one server on stdio or HTTP, exit code out.
+//! `mcp-assert serve`: one server on stdio or HTTP.
 
 mod http;
 
 use std::io::Write;
-use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cli::serve::{Era, Level, ServeArgs};
 use serve::{
-    Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
-    catalogue, ending, faults, layer, offered_revisions, stdio,
+    Clock, Ended, FileTools, Offer, Selection, ServeOptions, State, Stop, catalogue, ending,
+    faults, layer, offered_revisions, stdio,
     tap::{JournalLevel, JournalTo, Redaction, TapOptions},
 };
 use text::exit::ExitCode;
 
-/// Serves until the client closes, and gives the code that the process exits with.
+/// Serves until the client closes, and returns the exit code.
 pub(super) fn serve(args: ServeArgs) -> u8 {
     if args.hold_stdout {
         faults::orphan::hold_stdout();
@@ -38,11 +37,11 @@ pub(super) fn serve(args: ServeArgs) -> u8 {
     }
 }
 
-/// Why nothing was served.
+/// Why the server did not start.
 enum NotServed {
-    /// These options cannot be followed.
+    /// Invalid options.
     Usage(Vec<String>),
-    /// The machine does not give what it takes.
+    /// An I/O error.
     CannotRun(std::io::Error),
 }
 
@@ -70,18 +69,18 @@ fn over_stdio(args: ServeArgs) -> Result<Ended, NotServed> {
     })?)
 }
 
-/// Runs a server on this thread.
+/// Runs a server on a single-threaded runtime.
 fn run(server: impl Future<Output = std::io::Result<Ended>>) -> std::io::Result<Ended> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let ended = runtime.block_on(server);
-    // A thread that is stuck in a read of a terminal must not hold up the end.
+    // A thread blocked in a terminal read must not delay the exit.
     runtime.shutdown_background();
     ended
 }
 
-/// Serves, and tells the server of the signals that end it.
+/// Serves, and forwards signals to the server.
 async fn until_signalled<S: Future<Output = Ended>>(
     server: impl FnOnce(mpsc::Receiver<Stop>) -> S,
 ) -> std::io::Result<Ended> {
@@ -94,7 +93,7 @@ async fn until_signalled<S: Future<Output = Ended>>(
                 _ = terminated.recv() => Stop::Terminated,
                 _ = interrupted.recv() => Stop::Interrupted,
             };
-            // A server that has ended asks nobody any more.
+            // The server may have ended.
             let _ = ask.send(why).await;
         }
     };
@@ -105,64 +104,36 @@ async fn until_signalled<S: Future<Output = Ended>>(
 }
 
 fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
-    let mut problems = Vec::new();
-    let known = Profile::named(&args.profile).ok_or_else(|| {
-        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        let (profile, names) = (&args.profile, names.join(", "));
-        format!("unknown profile `{profile}`; there are {names}")
-    });
-    let profile = usable(known, &mut problems);
-    let clock = usable(clock(args), &mut problems);
-    let idle_exit = usable(
-        time("--idle-exit", args.idle_exit.as_deref()),
-        &mut problems,
-    );
-    let exit_after = usable(
-        time("--exit-after", args.exit_after.as_deref()),
-        &mut problems,
-    );
-    let revisions = usable(
-        offered_revisions(era(args.era), &args.protocol),
-        &mut problems,
-    );
-    if let Some(folder) = args.files.as_ref().filter(|folder| !folder.is_dir()) {
-        problems.push(format!("--files `{}` is no folder", folder.display()));
-    }
+    let files = args.files.as_deref().filter(|folder| !folder.is_dir());
     let state = State::new(args.state.clone());
-    if let (Some(path), Err(error)) = (&args.state, state.check()) {
-        problems.push(format!(
-            "--state `{}` cannot keep counters: {error}",
-            path.display()
-        ));
-    }
-    let offer = usable(offer(args, profile), &mut problems);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let problem = match (files, &args.state, state.check()) {
+        (Some(folder), _, _) => format!("--files `{}` is not a folder", folder.display()),
+        (None, Some(path), Err(error)) => {
+            let path = path.display();
+            format!("--state `{path}` cannot keep counters: {error}")
+        }
+        (None, _, _) => return usable(args, state).map_err(|problem| vec![problem]),
+    };
+    Err(vec![problem])
+}
+
+fn usable(args: &ServeArgs, state: State) -> Result<ServeOptions, String> {
     Ok(ServeOptions {
-        profile,
-        offer,
-        revisions,
+        profile: args.profile,
+        offer: offer(args)?,
+        revisions: offered_revisions(era(args.era), &args.protocol)?,
         seed: args.seed,
-        clock,
+        clock: Clock::new(args.clock, args.time_scale),
         state,
         files: args.files.clone(),
         stderr: args.stderr.clone(),
         max_requests: args.max_requests,
-        idle_exit,
-        exit_after,
+        idle_exit: args.idle_exit,
+        exit_after: args.exit_after,
     })
 }
 
-/// What an option says; its default once the problem with it is noted.
-fn usable<T: Default>(read: Result<T, String>, problems: &mut Vec<String>) -> T {
-    read.unwrap_or_else(|problem| {
-        problems.push(problem);
-        T::default()
-    })
-}
-
-fn offer(args: &ServeArgs, profile: Profile) -> Result<Offer, String> {
+fn offer(args: &ServeArgs) -> Result<Offer, String> {
     let selection = Selection {
         tools: args.tools.clone(),
         resources: args.resources.clone(),
@@ -176,7 +147,7 @@ fn offer(args: &ServeArgs, profile: Profile) -> Result<Offer, String> {
     let page_size = args
         .page_size
         .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
-    Offer::new(profile, &selection, page_size, files)
+    Offer::new(args.profile, &selection, page_size, files)
 }
 
 fn taps(args: ServeArgs) -> TapOptions {
@@ -199,30 +170,6 @@ fn taps(args: ServeArgs) -> TapOptions {
             Redaction::On
         },
     }
-}
-
-fn clock(args: &ServeArgs) -> Result<Clock, String> {
-    if !args.time_scale.is_finite() || args.time_scale < 0.0 {
-        return Err(format!(
-            "--time-scale `{}` is no factor; use a number of at least 0",
-            args.time_scale
-        ));
-    }
-    let mode = ClockMode::read(&args.clock).ok_or_else(|| {
-        format!(
-            "unknown clock `{}`; use `real`, `virtual` or `fixed:2026-01-01T00:00:00Z`",
-            args.clock
-        )
-    })?;
-    Ok(Clock::new(mode, args.time_scale))
-}
-
-fn time(flag: &str, text: Option<&str>) -> Result<Option<Duration>, String> {
-    let Some(text) = text else {
-        return Ok(None);
-    };
-    let time = faults::argument::read_time(text).map(Some);
-    time.ok_or_else(|| format!("{flag} `{text}` is no duration; write `500ms` or `1m30s`"))
 }
 
 fn era(era: Era) -> serve::OfferedEra {
@@ -256,7 +203,7 @@ fn cannot_run(error: &std::io::Error) -> u8 {
 }
 
 fn say(text: &str) {
-    // A closed stderr is nobody to tell.
+    // A closed stderr is ignored.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -1,5 +1,5 @@
-//! A branch that holds data, read and written through the git data API: one commit at a time on top of what was
-//! read, which GitHub refuses when somebody else was faster; then everything begins anew.
+//! The data branch, accessed by the git data API. Each commit builds on the head that was read; if another writer was
+//! faster, GitHub refuses it and the update starts over.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use super::{client::Client, failure::Failure, names::Repository};
 use text::address::encoded;
 
-/// How often a commit is tried.
+/// The most attempts of an update.
 const TRIES: u32 = 5;
 
 /// The mode of a plain file.
@@ -22,15 +22,15 @@ const PLAIN: &str = "100644";
 
 /// A branch of a repository.
 pub(super) struct Branch<'a> {
-    /// Whom to ask.
+    /// The API client.
     pub(super) client: &'a Client,
-    /// Where.
+    /// The repository.
     pub(super) repository: &'a Repository,
-    /// Its name.
+    /// The branch name.
     pub(super) name: &'a str,
 }
 
-/// The branch as it was read.
+/// The head of the branch as read.
 #[derive(Debug, Clone)]
 pub(super) struct Head {
     /// The newest commit.
@@ -38,7 +38,7 @@ pub(super) struct Head {
     tree: String,
 }
 
-/// What is to be in files: a text, or that the file goes.
+/// New contents by path; `None` deletes the file.
 pub(super) type Changes = BTreeMap<String, Option<String>>;
 
 /// An entry of a tree.
@@ -55,27 +55,20 @@ struct Tree {
     tree: Vec<Entry>,
 }
 
-/// The digest of an object that an answer names.
+/// The digest at `pointer` of an answer.
 fn sha(answer: &Value, pointer: &str) -> Result<String, Failure> {
     let sha = answer.pointer(pointer).and_then(Value::as_str);
     sha.map(str::to_owned)
-        .ok_or_else(|| Failure::Odd(format!("no `{pointer}`")))
-}
-
-/// Whether a commit found the branch as it was read.
-enum Pushed {
-    Yes,
-    Overtaken,
-    /// As GitHub says it, which may mean something else as well.
-    InConflict(Failure),
+        .ok_or_else(|| Failure::odd(&format!("no `{pointer}`")))
 }
 
 impl Branch<'_> {
-    fn path(&self, below: &str) -> String {
+    /// A URL path below the repository.
+    pub(super) fn path(&self, below: &str) -> String {
         self.repository.path(below)
     }
 
-    /// The newest commit; `None` when there is no such branch.
+    /// Reads the head; `None` if the branch does not exist.
     pub(super) async fn head(&self) -> Result<Option<Head>, Failure> {
         let path = format!("/git/ref/heads/{}", encoded(self.name));
         let found: Option<Value> = self.client.find(&self.path(&path)).await?;
@@ -88,7 +81,7 @@ impl Branch<'_> {
         Ok(Some(Head { commit, tree }))
     }
 
-    /// The names of the files in a folder at the root.
+    /// Lists the files of a top-level folder.
     pub(super) async fn files(&self, head: &Head, folder: &str) -> Result<Vec<String>, Failure> {
         let root = self.tree(&head.tree).await?;
         let is_folder = |entry: &Entry| entry.kind == "tree" && entry.path == folder;
@@ -106,14 +99,13 @@ impl Branch<'_> {
         Ok(tree.tree)
     }
 
-    /// The text of a file; `None` when there is none.
+    /// Reads a file; `None` if it does not exist.
     pub(super) async fn file(&self, head: &Head, path: &str) -> Result<Option<String>, Failure> {
         let path = format!("/contents/{}?ref={}", encoded(path), encoded(&head.commit));
         self.client.find_file(&self.path(&path)).await
     }
 
-    /// Commits what `changes` makes of the branch as it is now; asked again each time that somebody else was faster.
-    /// No change, no commit.
+    /// Commits the result of `changes`, which is called again after each lost race. No commit without changes.
     pub(super) async fn update(
         &self,
         message: &str,
@@ -126,28 +118,24 @@ impl Branch<'_> {
             if wanted.is_empty() {
                 return Ok(Written::Unchanged);
             }
-            let failure = match self.commit(head.as_ref(), &wanted, message).await? {
-                Pushed::Yes => return Ok(Written::Written),
-                Pushed::Overtaken => Failure::Contended(TRIES),
-                Pushed::InConflict(said) => Failure::InConflict {
-                    tries: TRIES,
-                    said: Box::new(said),
-                },
+            let Some(why) = self.commit(head.as_ref(), &wanted, message).await? else {
+                return Ok(Written::Written);
             };
             if attempt == TRIES {
-                return Err(failure);
+                return Err(Failure::Other(format!("{why}, {TRIES} times in a row")));
             }
             sleep(jitter(attempt)).await;
             attempt += 1;
         }
     }
 
+    /// Commits on top of `head`. Returns a reason if the branch has moved and the update must start over.
     async fn commit(
         &self,
         head: Option<&Head>,
         changes: &Changes,
         message: &str,
-    ) -> Result<Pushed, Failure> {
+    ) -> Result<Option<String>, Failure> {
         let entries: Vec<Value> = changes
             .iter()
             .map(|(path, text)| entry(path, text.as_deref()))
@@ -160,35 +148,42 @@ impl Branch<'_> {
         let parents: Vec<&str> = head.map(|head| head.commit.as_str()).into_iter().collect();
         let commit = json!({"message": message, "tree": tree, "parents": parents});
         let commit = self.make("/git/commits", &commit).await?;
-        let pushed: Result<Value, Failure> = if head.is_some() {
+        let pushed = if head.is_some() {
             let path = format!("/git/refs/heads/{}", encoded(self.name));
             let body = json!({"sha": commit, "force": false});
             self.client.patch(&self.path(&path), &body).await
         } else {
             let reference = format!("refs/heads/{}", self.name);
             let body = json!({"ref": reference, "sha": commit});
-            self.client.post(&self.path("/git/refs"), &body).await
+            let path = self.path("/git/refs");
+            self.client.post::<Value>(&path, &body).await.map(drop)
         };
-        match pushed {
-            Ok(_) => Ok(Pushed::Yes),
-            Err(failure) if failure.is_status(409) => Ok(Pushed::InConflict(failure)),
-            // Whether it took effect shows when the branch is read again: then nothing is left to change.
-            Err(failure) if failure.is_conflict() || failure.is_unclear() => Ok(Pushed::Overtaken),
-            Err(failure) if failure.is_status(422) && self.has_moved(head).await => {
-                Ok(Pushed::Overtaken)
-            }
-            Err(failure) => Err(failure),
+        let failure = match pushed {
+            Ok(()) => return Ok(None),
+            Err(failure) => failure,
+        };
+        // Status 409 has other causes too, so GitHub's words are kept.
+        if failure.is_status(409) {
+            return Ok(Some(format!("it could not be changed: {failure}")));
         }
+        // If it took effect, the next read finds nothing left to change.
+        let overtaken = failure.is_conflict()
+            || failure.is_unclear()
+            || failure.is_status(422) && self.has_moved(head).await;
+        if overtaken {
+            return Ok(Some("others changed it at the same time".to_owned()));
+        }
+        Err(failure)
     }
 
-    /// Whether the branch is another than it was. A rule that forbids what was asked stays however often it is asked.
+    /// Whether the head has moved. If not, the refusal is a rule and repeating is useless.
     async fn has_moved(&self, known: Option<&Head>) -> bool {
         let now = self.head().await.ok();
         let now = now.map(|head| head.map(|head| head.commit));
         now.is_some_and(|now| now.as_deref() != known.map(|head| head.commit.as_str()))
     }
 
-    /// Makes an object. One that is made twice is the same, and nobody sees it before a branch names it.
+    /// Creates an object. Repeating is harmless: equal objects are one, and unreferenced ones are invisible.
     async fn make(&self, path: &str, body: &Value) -> Result<String, Failure> {
         let path = self.path(path);
         let made: Value = match self.client.post(&path, body).await {
@@ -199,16 +194,16 @@ impl Branch<'_> {
     }
 }
 
-/// Whether there was anything to write.
+/// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
-    /// It is written.
+    /// A commit was made.
     Written,
-    /// It was there already.
+    /// Nothing changed.
     Unchanged,
 }
 
-/// A file of a tree; one that goes has no object.
+/// A tree entry; a deleted file has no object.
 fn entry(path: &str, text: Option<&str>) -> Value {
     match text {
         Some(text) => json!({"path": path, "mode": PLAIN, "type": "blob", "content": text}),
@@ -216,8 +211,7 @@ fn entry(path: &str, text: Option<&str>) -> Value {
     }
 }
 
-/// A pause that no other writer makes of the same length, from more and more to choose from: the more tries it takes,
-/// the more writers there are.
+/// A random pause from a range that grows with each attempt.
 fn jitter(attempt: u32) -> Duration {
     let longest = 1_000 << (attempt - 1);
     Duration::from_millis(RandomState::new().hash_one(attempt) % longest)

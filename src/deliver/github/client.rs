@@ -1,145 +1,145 @@
-//! Requests to GitHub's API, one at a time, each within a deadline: which are repeated, which are asked elsewhere. What
-//! an answer means is known by `answer`, what is asked by the files beside this one.
+//! A client of GitHub's API. It sends one request at a time with deadlines, retries and same-origin redirects, and
+//! interprets answers. GitHub's texts are cleaned, cut and masked before they are shown.
 
-use std::time::Duration;
-
-use http::{HeaderValue, Method, header, request};
-use http_body_util::{BodyExt, Limited};
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::{
-    client::legacy::{
-        Client as Hyper,
-        connect::{Connect, HttpConnector},
-    },
-    rt::TokioExecutor,
+use std::{
+    cell::Cell,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
+
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request};
+use http_body_util::{BodyExt, Limited};
+use octocrab::Octocrab;
+use reqwest::{Url, redirect::Policy};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{
-    answer::{Answer, Asked, Meaning, shown},
-    failure::Failure,
-    patience::Patience,
-    proxy::Proxy,
-};
-use crate::deliver::facts::Here;
+use super::failure::Failure;
+use crate::deliver::facts::CiEnvironment;
 use mcp::transport::tls;
-use text::{innermost, redact::Secrets};
+use text::{clean, head, innermost, redact::Secrets};
 
-/// How long making a connection may take.
+/// The timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a request may take.
+/// The timeout of a request.
 const REQUEST: Duration = Duration::from_secs(30);
 
-/// How often what may be repeated is tried.
+/// The time limit of a client, without waits for rate limits.
+const SINK: Duration = Duration::from_mins(1);
+
+/// The most time spent waiting for rate limits.
+const WAITS: Duration = Duration::from_mins(1);
+
+/// The most attempts of a repeatable request.
 const TRIES: u32 = 3;
 
-/// How often a question is asked elsewhere.
+/// The most redirects in a row.
 const MOST_MOVES: u32 = 3;
 
 /// The pause before the second try; it doubles.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// The longest answer.
+/// The largest answer, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 
-/// The answer as JSON, and the file itself.
+/// The characters of a message that are masked, and that are shown.
+const LOOKED_THROUGH: usize = 10_000;
+const SHOWN: usize = 300;
+
+/// Media types: JSON, and the file itself.
 const JSON: &str = "application/vnd.github+json";
 const RAW: &str = "application/vnd.github.raw+json";
 
-/// A client of one sink, whose time is running.
+/// A client for one task; its time limit starts at creation.
 #[derive(Debug)]
 pub(super) struct Client {
     octocrab: Octocrab,
     api: String,
     graphql: String,
-    authorization: HeaderValue,
-    proxy: Option<Proxy>,
-    patience: Patience,
-    /// What nothing that GitHub says may show.
+    deadline: Cell<Instant>,
+    /// The time left for rate limits.
+    waits: Cell<Duration>,
+    /// Values to hide in GitHub's texts.
     secrets: Secrets,
 }
 
-/// One question.
+/// A request.
 struct Question<'a> {
     method: Method,
     url: String,
     body: Option<&'a Value>,
     accept: &'static str,
-    asked: Asked,
+    /// Whether it is a GraphQL query: read-only, and errors have status 200.
+    is_query: bool,
+}
+
+/// An answer.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
 }
 
 impl Client {
-    /// A client for what the surroundings name. Must be made inside of a runtime.
-    pub(super) fn new(here: &Here) -> Result<Self, Failure> {
+    /// Creates a client for the CI environment. Must be called inside a runtime.
+    pub(super) fn new(here: &CiEnvironment) -> Result<Self, Failure> {
         let token = here.token().ok_or(Failure::NoToken)?;
-        let mut authorization = HeaderValue::from_str(&format!("Bearer {token}"))
-            .map_err(|_| Failure::Setup("the token holds signs that no token has".to_owned()))?;
-        authorization.set_sensitive(true);
+        let cannot = |why: String| Failure::Other(format!("no connection can be made: {why}"));
+        if HeaderValue::from_str(token).is_err() {
+            return Err(cannot("the token has invalid characters".to_owned()));
+        }
         let mut secrets = Secrets::default();
         secrets.add_token(token);
         let variable = |name: &str| {
-            let value = here.environment.variable(name).unwrap_or_default();
-            let value = value.trim().trim_end_matches('/');
-            (!value.is_empty()).then(|| value.to_owned())
+            let value = here.environment.set(name)?;
+            Some(value.trim_end_matches('/').to_owned())
         };
         let api = variable("GITHUB_API_URL").unwrap_or("https://api.github.com".to_owned());
-        let graphql = variable("GITHUB_GRAPHQL_URL").unwrap_or(format!("{api}/graphql"));
-        let trusted = tls::client_config(&here.environment)
-            .map_err(|error| Failure::Setup(error.to_string()))?;
-        let mut connector = HttpConnector::new();
-        connector.set_connect_timeout(Some(CONNECT));
-        connector.enforce_http(false);
-        let secured = HttpsConnectorBuilder::new()
-            .with_tls_config(trusted)
-            .https_or_http()
-            .enable_http1();
-        let proxy = Proxy::of(&here.environment, &api)?;
-        let octocrab = match &proxy {
-            None => octocrab(secured.wrap_connector(connector)),
-            Some(proxy) => octocrab(secured.wrap_connector(proxy.tunnel(connector))),
-        };
+        let trusted = tls::client_config(&here.environment);
+        // octocrab's own connector would resend POSTs and follow redirects to other hosts.
+        let connector = reqwest::Client::builder()
+            .tls_backend_preconfigured(trusted.map_err(|error| cannot(error.to_string()))?)
+            .connect_timeout(CONNECT)
+            .redirect(Policy::none())
+            .build()
+            .map_err(|error| cannot(innermost(&error)))?;
+        let octocrab = Octocrab::builder()
+            .personal_token(token.to_owned())
+            .base_uri(api.as_str())
+            .and_then(|builder| builder.build_with_reqwest(connector))
+            .map_err(|error| cannot(innermost(&error)))?;
         Ok(Self {
             octocrab,
+            graphql: variable("GITHUB_GRAPHQL_URL").unwrap_or(format!("{api}/graphql")),
             api,
-            graphql,
-            authorization,
-            proxy,
-            patience: Patience::new(),
+            deadline: Cell::new(Instant::now() + SINK),
+            waits: Cell::new(WAITS),
             secrets,
         })
     }
 
-    /// Reads something.
+    /// Sends a GET request.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let text = self.ask(self.question(Method::GET, path, None)).await?;
         self.read(&text)
     }
 
-    /// Reads something that may not be there.
+    /// Sends a GET request; `None` if not found.
     pub(super) async fn find<T: DeserializeOwned>(&self, path: &str) -> Result<Option<T>, Failure> {
-        match self.get(path).await {
-            Err(failure) if failure.is_missing() => Ok(None),
-            other => other.map(Some),
-        }
+        or_missing(self.get(path).await)
     }
 
-    /// Reads a file, as it is, that may not be there.
+    /// Reads a raw file; `None` if not found.
     pub(super) async fn find_file(&self, path: &str) -> Result<Option<String>, Failure> {
         let question = Question {
             accept: RAW,
             ..self.question(Method::GET, path, None)
         };
-        match self.ask(question).await {
-            Err(failure) if failure.is_missing() => Ok(None),
-            other => other.map(Some),
-        }
+        or_missing(self.ask(question).await)
     }
 
-    /// Makes something. An end that leaves open whether it was made is told as such.
+    /// Sends a POST request, once. [`Failure::Unclear`] means that it may have taken effect.
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -149,53 +149,27 @@ impl Client {
         self.read(&self.ask(question).await?)
     }
 
-    /// Changes something.
-    pub(super) async fn patch<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &Value,
-    ) -> Result<T, Failure> {
+    /// Sends a PATCH request.
+    pub(super) async fn patch(&self, path: &str, body: &Value) -> Result<(), Failure> {
         let question = self.question(Method::PATCH, path, Some(body));
-        self.read(&self.ask(question).await?)
+        self.ask(question).await.map(drop)
     }
 
-    /// Removes something; that it is gone already is as good.
+    /// Sends a DELETE request; not found is a success.
     pub(super) async fn delete(&self, path: &str) -> Result<(), Failure> {
-        match self.ask(self.question(Method::DELETE, path, None)).await {
-            Err(failure) if failure.is_missing() => Ok(()),
-            other => other.map(|_| ()),
-        }
+        or_missing(self.ask(self.question(Method::DELETE, path, None)).await).map(drop)
     }
 
-    /// Asks a query that changes nothing, and so may be repeated.
+    /// Sends a GraphQL query and returns its data.
     pub(super) async fn query(&self, query: &str) -> Result<Value, Failure> {
         let body = json!({ "query": query });
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let question = Question {
-                method: Method::POST,
-                url: self.graphql.clone(),
-                body: Some(&body),
-                accept: JSON,
-                asked: Asked::Query,
-            };
-            match self.ask(question).await {
-                Err(failure) if failure.is_unclear() && tries < TRIES => {
-                    sleep(PAUSE * tries).await;
-                }
-                // It changes nothing, so that nothing is open.
-                Err(Failure::Unclear(problem)) => return Err(Failure::Unreachable(problem)),
-                Err(failure) => return Err(failure),
-                Ok(text) => {
-                    let mut answer: Value = self.read(&text)?;
-                    return match answer.get_mut("data").map(Value::take) {
-                        Some(data) if !data.is_null() => Ok(data),
-                        Some(_) | None => Err(Failure::Odd("a query without data".to_owned())),
-                    };
-                }
-            }
-        }
+        let question = Question {
+            url: self.graphql.clone(),
+            is_query: true,
+            ..self.question(Method::POST, "", Some(&body))
+        };
+        let mut answer: Value = self.read(&self.ask(question).await?)?;
+        Ok(answer["data"].take())
     }
 
     fn question<'a>(&self, method: Method, path: &str, body: Option<&'a Value>) -> Question<'a> {
@@ -204,92 +178,97 @@ impl Client {
             url: format!("{}{path}", self.api),
             body,
             accept: JSON,
-            asked: Asked::Resource,
+            is_query: false,
         }
     }
 
-    /// Asks until there is an answer to go by.
+    /// Sends a request with retries, redirects and waits for rate limits.
     async fn ask(&self, mut question: Question<'_>) -> Result<String, Failure> {
-        // Nobody knows whether a POST without an answer took effect; all others may be repeated.
-        let repeatable = question.method != Method::POST;
-        let (mut tries, mut moves) = (1, 0);
-        let mut has_waited = false;
+        // A POST without an answer may have taken effect; anything else may be repeated.
+        let repeatable = question.is_query || question.method != Method::POST;
+        let (mut tries, mut moves, mut has_waited) = (1, 0, false);
         loop {
-            let open = match self.once(&question).await {
-                Ok(answer) => match answer.meaning(question.asked, &self.secrets) {
-                    Meaning::Good => return Ok(answer.text),
-                    Meaning::Limit => {
+            let trouble = match self.once(&question).await {
+                Ok(answer) => {
+                    let is_success = answer.status.is_success();
+                    let complains = is_success && question.is_query && answer.complains();
+                    if is_success && !complains {
+                        return Ok(answer.text);
+                    }
+                    if answer.is_limit(complains) {
                         let wait = answer.wait().filter(|_| !has_waited);
-                        self.wait(wait).await?;
+                        self.wait(wait.ok_or(Failure::Limited)?).await?;
                         has_waited = true;
                         continue;
                     }
-                    Meaning::Moved if moves == MOST_MOVES => return Err(Failure::Moving(moves)),
-                    // Nothing happened at the old place; a repository keeps its place for all that it was renamed.
-                    Meaning::Moved => {
-                        question.url = answer.target(&question.url)?;
+                    if answer.status.is_redirection() {
+                        // GitHub redirects requests for renamed repositories.
+                        question.url = answer.target(&question.url, moves)?;
                         moves += 1;
                         continue;
                     }
-                    Meaning::Trouble(problem) => problem,
-                    Meaning::Refusal(failure) => return Err(failure),
-                },
-                Err(problem) => problem,
+                    self.trouble(&answer, complains)?
+                }
+                Err(trouble) => trouble,
             };
             if !repeatable {
-                return Err(Failure::Unclear(open));
+                return Err(Failure::Unclear(trouble));
             }
-            if tries >= TRIES || Instant::now() >= self.patience.deadline() {
-                return Err(Failure::Unreachable(open));
+            if tries >= TRIES || Instant::now() >= self.deadline.get() {
+                return Err(Failure::Other(trouble));
             }
             sleep(PAUSE * 2_u32.pow(tries - 1)).await;
             tries += 1;
         }
     }
 
-    /// Waits for a rate limit to pass, if that is soon enough.
-    async fn wait(&self, wait: Option<Duration>) -> Result<(), Failure> {
-        let Some(wait) = wait else {
-            return Err(Failure::Limited);
-        };
-        if self.patience.wait(wait).await {
-            Ok(())
-        } else {
-            Err(Failure::Limited)
+    /// Returns the text of a temporary error, or the refusal.
+    fn trouble(&self, answer: &Answer, complains: bool) -> Result<String, Failure> {
+        let message = self.shown(&answer.message());
+        if complains && answer.text.contains("\"FORBIDDEN\"") {
+            return Err(Failure::Forbidden(message));
         }
+        if complains {
+            return Ok(format!("GitHub did not answer a query: {message}"));
+        }
+        let status = answer.status.as_u16();
+        if answer.status.is_server_error() {
+            return Ok(format!("GitHub answered with {status}"));
+        }
+        Err(Failure::Refused { status, message })
     }
 
-    /// Asks once. The problem tells nothing of the request but its place.
+    /// Waits for a rate limit, if time is left for it, and extends the deadline.
+    async fn wait(&self, wait: Duration) -> Result<(), Failure> {
+        let left = self.waits.get().checked_sub(wait);
+        self.waits.set(left.ok_or(Failure::Limited)?);
+        self.deadline.set(self.deadline.get() + wait);
+        sleep(wait).await;
+        Ok(())
+    }
+
+    /// Sends a request once. Errors do not contain the request.
     async fn once(&self, question: &Question<'_>) -> Result<Answer, String> {
-        let deadline = self.patience.deadline().min(Instant::now() + REQUEST);
+        let deadline = self.deadline.get().min(Instant::now() + REQUEST);
         let request = request::Builder::new()
             .method(question.method.clone())
             .uri(&question.url)
-            .header(header::USER_AGENT, "mcp-assert")
-            .header(header::ACCEPT, question.accept)
-            .header("x-github-api-version", "2022-11-28")
-            .header(header::AUTHORIZATION, &self.authorization);
+            .header(header::ACCEPT, question.accept);
         let exchange = async {
-            let request = self
-                .octocrab
-                .build_request(request, question.body)
-                .map_err(|error| self.innermost(&error))?;
+            let request = self.octocrab.build_request(request, question.body);
+            let request = request.map_err(|error| self.shown(&innermost(&error)))?;
             let response = self.octocrab.send(request).await;
-            let response = response.map_err(|error| match &self.proxy {
-                None => self.innermost(&error),
-                Some(proxy) => format!(
-                    "{} (through the proxy {})",
-                    self.innermost(&error),
-                    proxy.shown()
-                ),
-            })?;
+            let response = response.map_err(|error| self.shown(&innermost(&error)))?;
             let (parts, body) = response.into_parts();
             let body = Limited::new(body, LONGEST_ANSWER)
                 .collect()
                 .await
                 .map_err(|error| format!("the answer broke off: {error}"))?;
-            let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-            Ok(Answer::new(parts.status, &parts.headers, text))
+            Ok(Answer {
+                status: parts.status,
+                headers: parts.headers,
+                text: String::from_utf8_lossy(&body.to_bytes()).into_owned(),
+            })
         };
         match timeout_at(deadline, exchange).await {
             Ok(ended) => ended,
@@ -298,29 +277,250 @@ impl Client {
     }
 
     fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T, Failure> {
-        serde_json::from_str(text)
-            .map_err(|error| Failure::Odd(shown(&error.to_string(), &self.secrets)))
+        serde_json::from_str(text).map_err(|error| Failure::odd(&self.shown(&error.to_string())))
     }
 
-    /// The cause of the causes: the ones around it only say that a request failed.
-    fn innermost(&self, error: &dyn std::error::Error) -> String {
-        shown(&innermost(error), &self.secrets)
+    /// Cleans, cuts and masks a text of GitHub.
+    fn shown(&self, text: &str) -> String {
+        let text = head(&clean(text).replace('\n', " "), LOOKED_THROUGH);
+        head(&self.secrets.mask(&text), SHOWN)
     }
 }
 
-/// A stack of our own: the usual one resends what failed, POSTs too, follows redirects with the token, and does not
-/// start where the system has no certificates.
-fn octocrab<C>(connector: C) -> Octocrab
-where
-    C: Connect + Clone + Send + Sync + 'static,
-{
-    let hyper = Hyper::builder(TokioExecutor::new()).build::<_, OctoBody>(connector);
-    let built = OctocrabBuilder::new_empty()
-        .with_service(hyper)
-        .with_auth(AuthState::None)
-        .build();
-    match built {
-        Ok(octocrab) => octocrab,
-        Err(never) => match never {},
+/// Maps "not found" to `None`.
+fn or_missing<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match answer {
+        Err(failure) if failure.is_missing() => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+impl Answer {
+    fn number(&self, header: &str) -> Option<u64> {
+        self.headers.get(header)?.to_str().ok()?.trim().parse().ok()
+    }
+
+    /// Whether a rate limit was hit. Secondary limits may be recognisable only by their text.
+    fn is_limit(&self, complains: bool) -> bool {
+        let text = self.text.to_lowercase();
+        let tells = self.number("retry-after").is_some()
+            || self.number("x-ratelimit-remaining") == Some(0)
+            || text.contains("rate limit")
+            || text.contains("rate_limited");
+        let is = |status| self.status == status;
+        is(StatusCode::TOO_MANY_REQUESTS) || tells && (complains || is(StatusCode::FORBIDDEN))
+    }
+
+    /// How long to wait for the rate limit.
+    fn wait(&self) -> Option<Duration> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        // One second more, because clocks differ.
+        let until_reset = || Some((self.number("x-ratelimit-reset")? + 1).saturating_sub(now));
+        let seconds = self.number("retry-after").or_else(until_reset);
+        seconds.map(Duration::from_secs)
+    }
+
+    /// Whether a query returned errors and no data.
+    fn complains(&self) -> bool {
+        let said: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        let data = said["data"].as_object();
+        !data.is_some_and(|data| data.values().any(|it| !it.is_null()))
+    }
+
+    /// The message and the details of an error.
+    fn message(&self) -> String {
+        let said: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        let errors = said["errors"].as_array().into_iter().flatten();
+        let words = |it: &Value| {
+            let own = it.as_str().or_else(|| it["message"].as_str());
+            own.map_or_else(|| it.to_string(), str::to_owned)
+        };
+        let own = said["message"].as_str().map(str::to_owned);
+        let all: Vec<String> = own.into_iter().chain(errors.map(words)).collect();
+        all.join("; ")
+    }
+
+    /// The target of a redirect, which must have the same origin, because the token is sent there.
+    fn target(&self, asked: &str, moves: u32) -> Result<String, Failure> {
+        if moves == MOST_MOVES {
+            let said = format!("GitHub redirected more than {moves} times in a row");
+            return Err(Failure::Other(said));
+        }
+        let location = self.headers.get(header::LOCATION);
+        let location = location.and_then(|it| it.to_str().ok());
+        let to = Url::parse(asked).and_then(|asked| {
+            let to = asked.join(location.unwrap_or("data:"))?;
+            Ok((to.origin() == asked.origin(), to))
+        });
+        match to {
+            Ok((true, to)) => Ok(to.into()),
+            Ok((false, _)) | Err(_) => Err(Failure::Other(
+                "GitHub redirects to another host, and the token is not sent there".to_owned(),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+    use serde_json::{Value, json};
+    use tokio::time::{Instant, sleep};
+
+    use super::{Answer, CiEnvironment, Client, Duration};
+    use report::source::Source;
+    use text::environment::Environment;
+
+    const TOKEN: &str = "ghs_T0kenT0kenT0ken1234";
+
+    fn client() -> Client {
+        let token = ("GITHUB_TOKEN".to_owned(), TOKEN.to_owned());
+        let here = CiEnvironment {
+            environment: Arc::new(Environment {
+                variables: BTreeMap::from([token]),
+                ..Environment::default()
+            }),
+            source: Source::default(),
+            event: Value::Null,
+        };
+        Client::new(&here).unwrap()
+    }
+
+    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| {
+                let name: HeaderName = name.parse().unwrap();
+                (name, HeaderValue::from_str(value).unwrap())
+            })
+            .collect();
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers,
+            text: body.to_string(),
+        }
+    }
+
+    fn refused(answer: &Answer, complains: bool) -> String {
+        match client().trouble(answer, complains) {
+            Ok(trouble) => format!("trouble: {trouble}"),
+            Err(failure) => format!("refusal, {}: {failure}", failure.is_forbidden()),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_shown_of_a_refusal_hides_the_token_however_it_is_written() {
+        for form in [
+            TOKEN,
+            "eC1hY2Nlc3MtdG9rZW46Z2hzX1Qwa2VuVDBrZW5UMGtlbjEyMzQ=",
+        ] {
+            for pad in [0, 270, 290] {
+                let body = json!({"message": format!("{} Bearer {form}", "x".repeat(pad))});
+                let said = refused(&answer(401, &[], &body), false);
+                let bare: String = said.chars().filter(char::is_ascii_alphanumeric).collect();
+                let leaked = ["T0ken", "T0k", "QwaW5", "VDBrZW"];
+                assert!(!leaked.iter().any(|it| bare.contains(it)), "{said}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refusal_says_what_is_wrong_in_particular() {
+        let body = json!({"message": "Validation Failed", "errors": [
+            {"resource": "IssueComment", "code": "unprocessable", "message": "Body is too long"},
+            {"field": "title", "code": "missing_field"},
+            "a text",
+        ]});
+        assert_eq!(
+            refused(&answer(422, &[], &body), false),
+            "refusal, false: GitHub answered with 422: Validation Failed; Body is too long; \
+             {\"field\":\"title\",\"code\":\"missing_field\"}; a text"
+        );
+        assert_eq!(
+            refused(&answer(403, &[], &Value::Null), false),
+            "refusal, true: GitHub answered with 403"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_query_that_fails_is_told_as_what_it_is() {
+        let case = |headers: &[(&str, &str)], body: Value, wanted: &str| {
+            let answer = answer(200, headers, &body);
+            let found = match answer.complains() {
+                false => "good".to_owned(),
+                true if answer.is_limit(true) => "limit".to_owned(),
+                true => refused(&answer, true),
+            };
+            assert_eq!(found, wanted, "{body}");
+        };
+        let error = |kind: &str, message: &str| json!({"data": {"viewer": null}, "errors": [{"type": kind, "message": message}]});
+        let viewer = json!({"viewer": {"databaseId": 1}});
+        case(&[], json!({"data": viewer}), "good");
+        let partly = json!({"data": viewer, "errors": [{"message": "x"}]});
+        case(&[], partly, "good");
+        case(&[], error("RATE_LIMITED", "x"), "limit");
+        let secondary = error("", "You have exceeded a secondary rate limit.");
+        case(&[], secondary, "limit");
+        let plain = json!({"errors": [{"message": "x"}]});
+        case(&[("retry-after", "1")], plain, "limit");
+        let last = [("x-ratelimit-remaining", "0")];
+        case(&last, json!({"data": viewer}), "good");
+        case(
+            &[],
+            error("FORBIDDEN", "Resource not accessible by integration"),
+            "refusal, true: GitHub did not answer a query: Resource not accessible by integration",
+        );
+        let wrong = format!("Something went wrong while executing your query of {TOKEN}.");
+        case(
+            &[],
+            error("", &wrong),
+            "trouble: GitHub did not answer a query: Something went wrong while executing your query of ***.",
+        );
+    }
+
+    #[test]
+    fn only_the_place_that_was_asked_is_gone_to() {
+        let case = |location: &str, wanted: Option<&str>| {
+            let answer = answer(301, &[("location", location)], &Value::Null);
+            let found = answer.target("https://api.github.com/repos/o/r", 0).ok();
+            assert_eq!(found.as_deref(), wanted, "{location}");
+        };
+        let there = Some("https://api.github.com/repositories/1/x?y=1");
+        case("https://api.github.com/repositories/1/x?y=1", there);
+        case("https://API.github.com:443/repositories/1/x?y=1", there);
+        case("/repositories/1/x?y=1", there);
+        case("http://api.github.com/repositories/1", None);
+        case("https://api.github.com:8443/x", None);
+        case("https://evil.example/x", None);
+        case("https://api.github.com@evil.example/x", None);
+        case("//evil.example/x", None);
+        case("\\\\evil.example/x", None);
+        let nowhere = answer(301, &[], &Value::Null);
+        assert!(nowhere.target("https://api.github.com/x", 0).is_err());
+        let enterprise = answer(
+            301,
+            &[("location", "http://ghes:3000/api/v3/y")],
+            &Value::Null,
+        );
+        assert_eq!(
+            enterprise.target("http://ghes:3000/api/v3/x", 0).unwrap(),
+            "http://ghes:3000/api/v3/y"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_minute_is_waited_and_does_not_shorten_the_minute_for_asking() {
+        let began = Instant::now();
+        let client = client();
+        let wait = |seconds| client.wait(Duration::from_secs(seconds));
+        sleep(Duration::from_secs(20)).await;
+        wait(45).await.unwrap();
+        wait(16).await.unwrap_err();
+        wait(15).await.unwrap();
+        wait(1).await.unwrap_err();
+        assert_eq!(began.elapsed(), Duration::from_secs(80));
+        assert_eq!(client.deadline.get(), began + Duration::from_mins(2));
     }
 }

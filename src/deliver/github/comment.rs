@@ -1,5 +1,5 @@
-//! The one comment of a suite on its pull request: found by its marker and its author, made when there is something
-//! to say, kept up to date from then on, and never two of it.
+//! The comment of a suite on its pull request. It is found by marker and author, created if there is something to say,
+//! kept up to date, and never duplicated.
 
 use std::cmp::Ordering;
 
@@ -14,34 +14,34 @@ use super::{
     names::Repository,
 };
 
-/// Comments of a page.
+/// Comments per page.
 const PAGE: usize = 100;
 
-/// Pages that are looked through.
+/// The most pages that are searched.
 const MOST_PAGES: usize = 10;
 
-/// How often is looked anew because what was found is gone.
+/// The most attempts if comments disappear meanwhile.
 const MOST_LOOKS: usize = 3;
 
-/// What became of the comment.
+/// What happened to the comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Commented {
-    /// It was made.
+pub(crate) enum CommentOutcome {
+    /// Created.
     Created,
-    /// It was changed.
+    /// Changed.
     Updated,
-    /// It says the same, at most of an earlier run until now, or a later run has spoken.
+    /// The text is the same except for the run, or a later run wrote it.
     Unchanged,
-    /// GitHub did not let us.
+    /// GitHub refused.
     Denied,
-    /// Something else went wrong, which is told in the log; whether it took effect may be open.
+    /// Another error, which the log has; the comment may have been written.
     Failed,
-    /// There was nothing to say, or nowhere to say it.
+    /// Nothing to say, or no pull request.
     Off,
 }
 
-impl Commented {
-    /// The word in the outputs.
+impl CommentOutcome {
+    /// The value of the output `comment`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -54,17 +54,17 @@ impl Commented {
     }
 }
 
-/// What became of the comment, and what went wrong after that.
+/// What happened to the comment, and a later error.
 #[derive(Debug)]
-pub(crate) struct Settled {
-    /// What became of it.
-    pub(crate) commented: Commented,
-    /// Why nobody can say that it is the only one of ours, and as the worst of this run has it.
+pub(crate) struct CommentResult {
+    /// What happened to it.
+    pub(crate) commented: CommentOutcome,
+    /// An error after writing it: it may not be the only one, or not show the worst result of this run.
     pub(crate) open: Option<Failure>,
 }
 
-impl From<Commented> for Settled {
-    fn from(commented: Commented) -> Self {
+impl From<CommentOutcome> for CommentResult {
+    fn from(commented: CommentOutcome) -> Self {
         Self {
             commented,
             open: None,
@@ -72,134 +72,104 @@ impl From<Commented> for Settled {
     }
 }
 
-/// Whether a comment is made where there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Creation {
-    /// It is.
-    Wanted,
-    /// Only an old one is kept up to date.
-    Unwanted,
-}
-
 /// A comment on an issue.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Comment {
     id: u64,
+    #[serde(default)]
     body: Option<String>,
     user: Option<User>,
 }
 
-/// Somebody.
-#[derive(Debug, Clone, Deserialize)]
+/// An account.
+#[derive(Debug, Deserialize)]
 struct User {
     id: u64,
 }
 
-/// A comment to be made on a pull request.
+/// A comment to be written.
 pub(super) struct Sticky<'a> {
-    /// Whom to ask.
+    /// The API client.
     pub(super) client: &'a Client,
-    /// Where.
+    /// The repository.
     pub(super) repository: &'a Repository,
-    /// On which pull request.
+    /// The pull request's number.
     pub(super) number: u64,
-    /// Its first line.
+    /// The first line.
     pub(super) marker: Marker,
-    /// The identity that a run of this workflow has of which nobody could tell the suite.
+    /// The key of runs of this workflow whose suite is unknown.
     pub(super) nameless: String,
-    /// All of it, the first line included.
+    /// The whole text, including the first line.
     pub(super) body: String,
+    /// Whether to create it; otherwise only an existing one is updated.
+    pub(super) is_wanted: bool,
 }
 
-/// What was found of ours.
-enum Found {
-    /// The comment; of several the oldest.
-    One(Comment),
-    /// There is none.
-    None,
-    /// There may be one beyond what is looked through.
-    Unknown,
-}
-
-/// What was found on the pull request.
-struct Looked {
-    /// The comment of this suite.
-    found: Found,
-    /// The page that it is on.
-    page: usize,
-    /// Further ones of this suite, as a lost answer leaves them.
-    further: Vec<Comment>,
-    /// One of an earlier run that could not say whose it was: this run is what became of it.
+/// Our comments on the pull request.
+#[derive(Debug, Default)]
+struct FoundComments {
+    /// This suite's comments with their pages, oldest first. A lost answer may have left several.
+    ours: Vec<(Comment, usize)>,
+    /// A comment of an earlier run with an unknown suite, which this run replaces.
     outdated: Option<Comment>,
+    /// Whether not all pages were searched.
+    is_cut: bool,
 }
 
-impl Looked {
-    /// The comment that is to be changed.
-    fn changes(&self) -> Option<u64> {
-        match (&self.found, &self.outdated) {
-            (Found::One(comment), _) => Some(comment.id),
-            (Found::None | Found::Unknown, outdated) => outdated.as_ref().map(|it| it.id),
-        }
+impl FoundComments {
+    /// The comment to be changed.
+    fn target(&self) -> Option<u64> {
+        let kept = self.ours.first().map(|(comment, _)| comment);
+        kept.or(self.outdated.as_ref()).map(|comment| comment.id)
     }
 }
 
 impl Sticky<'_> {
-    /// Brings the comment to where it should be. One that somebody removes meanwhile was never there.
-    pub(super) async fn settle(&self, creation: Creation) -> Result<Settled, Failure> {
+    /// Creates or updates the comment. Starts over if somebody removes it meanwhile.
+    pub(super) async fn settle(&self) -> Result<CommentResult, Failure> {
         let own = self.viewer().await?;
-        let mut looked = self.look(own).await?;
-        let mut looks = 1;
+        let (mut looked, mut looks) = (self.look(own).await?, 1);
         loop {
-            let known = looked.changes();
-            let failure = match self.settle_as(looked, creation, own).await {
-                Err(failure) if failure.is_missing() && known.is_some() => failure,
+            let target = looked.target();
+            let failure = match self.settle_as(looked, own).await {
+                Err(failure) if failure.is_missing() && target.is_some() => failure,
                 other => return other,
             };
             looked = self.look(own).await?;
-            looks += 1;
-            // What is there and cannot be changed is not ours to change.
-            if looks > MOST_LOOKS || looked.changes() == known {
+            // A comment that exists and gives 404 cannot be changed by this token.
+            if looks == MOST_LOOKS || looked.target() == target {
                 return Err(failure);
             }
+            looks += 1;
         }
     }
 
-    /// Brings the comment to where it should be, as it was found.
-    async fn settle_as(
-        &self,
-        looked: Looked,
-        creation: Creation,
-        own: u64,
-    ) -> Result<Settled, Failure> {
-        let Looked {
-            found,
-            page,
-            further,
-            outdated,
-        } = looked;
-        match (found, outdated) {
-            (Found::One(comment), outdated) => {
-                let mut settled = self.keep(&comment, page).await?;
-                let further = further
-                    .into_iter()
-                    .filter(|it| self.is_surplus(it, &comment));
-                for surplus in further.chain(outdated) {
-                    match self.delete(surplus.id).await {
-                        Ok(()) => settled.commented = Commented::Updated,
-                        Err(failure) => settled.open = Some(failure),
-                    }
-                }
-                Ok(settled)
+    /// Creates or updates the comment that was found.
+    async fn settle_as(&self, looked: FoundComments, own: u64) -> Result<CommentResult, Failure> {
+        let mut ours = looked.ours.into_iter();
+        let Some((comment, page)) = ours.next() else {
+            return match looked.outdated {
+                Some(outdated) => self.renew(&outdated).await.map(CommentResult::from),
+                None if looked.is_cut => Err(Failure::Other(
+                    "there are 1,000 comments or more, too many to find ours among".to_owned(),
+                )),
+                None if !self.is_wanted => Ok(CommentOutcome::Off.into()),
+                None => self.create(own).await,
+            };
+        };
+        let mut settled = self.keep(&comment, page).await?;
+        let further = ours.map(|(further, _)| further);
+        let further = further.filter(|further| self.is_surplus(further, &comment));
+        for surplus in further.chain(looked.outdated) {
+            match self.delete(surplus.id).await {
+                Ok(()) => settled.commented = CommentOutcome::Updated,
+                Err(failure) => settled.open = Some(failure),
             }
-            (Found::None, Some(outdated)) => self.renew(&outdated).await.map(Settled::from),
-            (Found::Unknown, _) => Err(Failure::TooMany),
-            (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off.into()),
-            (Found::None, None) => self.create(own).await,
         }
+        Ok(settled)
     }
 
-    /// Whether a further comment says nothing that `kept` does not say from now on. One of another leg of this run is
-    /// removed by that leg, which brings what it says along; one of a later run by that run.
+    /// Whether a duplicate can be removed. Duplicates of other matrix legs and of later runs are left to these.
     fn is_surplus(&self, further: &Comment, kept: &Comment) -> bool {
         let age = |comment: &Comment| Some(Marker::of(comment.body.as_deref()?)?.age());
         if age(kept) > Some(self.marker.age()) {
@@ -213,34 +183,20 @@ impl Sticky<'_> {
         }
     }
 
-    /// Who we are: only comments of ours are ours, whatever they begin with.
+    /// The id of the token's account; only its comments are ours.
     async fn viewer(&self) -> Result<u64, Failure> {
-        let data = self
-            .client
-            .query("query { viewer { databaseId login } }")
-            .await?;
-        data.pointer("/viewer/databaseId")
-            .and_then(Value::as_u64)
-            .ok_or_else(|| Failure::Odd("nobody as `viewer`".to_owned()))
+        let query = "query { viewer { databaseId login } }";
+        let data = self.client.query(query).await?;
+        let id = data.pointer("/viewer/databaseId").and_then(Value::as_u64);
+        id.ok_or_else(|| Failure::odd("no `viewer`"))
     }
 
-    /// Looks for our comment, oldest first, as far as is looked.
-    async fn found(&self, own: u64) -> Result<Found, Failure> {
-        Ok(self.look(own).await?.found)
-    }
-
-    /// Looks for our comment and for an outdated one.
-    async fn look(&self, own: u64) -> Result<Looked, Failure> {
-        let mut looked = Looked {
-            found: Found::Unknown,
-            page: 1,
-            further: Vec::new(),
-            outdated: None,
-        };
+    /// Searches for our comments.
+    async fn look(&self, own: u64) -> Result<FoundComments, Failure> {
+        let mut looked = FoundComments::default();
         for page in 1..=MOST_PAGES {
             let comments = self.page(page).await?;
-            let is_last = comments.len() < PAGE;
-            // They come oldest first.
+            looked.is_cut = comments.len() == PAGE;
             for comment in comments {
                 let marker = comment.body.as_deref().and_then(Marker::of);
                 let by_us = comment.user.as_ref().map(|user| user.id) == Some(own);
@@ -248,37 +204,27 @@ impl Sticky<'_> {
                     continue;
                 };
                 if marker.key == self.marker.key {
-                    if matches!(looked.found, Found::One(_)) {
-                        looked.further.push(comment);
-                    } else {
-                        looked.found = Found::One(comment);
-                        looked.page = page;
-                    }
+                    looked.ours.push((comment, page));
                 } else if marker.key == self.nameless && marker.age() < self.marker.age() {
                     looked.outdated = Some(comment);
                 }
             }
-            if is_last {
-                if matches!(looked.found, Found::Unknown) {
-                    looked.found = Found::None;
-                }
+            if !looked.is_cut {
                 break;
             }
         }
         Ok(looked)
     }
 
-    /// Changes our comment, and looks whether another leg of this run changed it at the same time.
-    async fn keep(&self, comment: &Comment, page: usize) -> Result<Settled, Failure> {
-        let commented = self.renew(comment).await?;
-        let open = if commented == Commented::Updated {
-            self.keep_worst(comment.id, page).await.err()
-        } else {
-            None
-        };
-        // Whoever removed it meanwhile wanted it so.
-        let open = open.filter(|failure| !failure.is_missing());
-        Ok(Settled { commented, open })
+    /// Updates our comment, and checks whether another matrix leg updated it at the same time.
+    async fn keep(&self, comment: &Comment, page: usize) -> Result<CommentResult, Failure> {
+        let mut settled = CommentResult::from(self.renew(comment).await?);
+        if settled.commented == CommentOutcome::Updated {
+            let again = self.keep_worst(comment.id, page).await.err();
+            // It may have been removed meanwhile.
+            settled.open = again.filter(|failure| !failure.is_missing());
+        }
+        Ok(settled)
     }
 
     async fn keep_worst(&self, comment: u64, page: usize) -> Result<(), Failure> {
@@ -289,30 +235,36 @@ impl Sticky<'_> {
         Ok(())
     }
 
-    /// A page of all comments, from 1.
+    /// Reads a page of all comments, oldest first.
     async fn page(&self, number: usize) -> Result<Vec<Comment>, Failure> {
-        let below = format!(
-            "/issues/{}/comments?per_page={PAGE}&page={number}",
-            self.number
-        );
-        self.client.get(&self.repository.path(&below)).await
+        let path = format!("{}?per_page={PAGE}&page={number}", self.path());
+        self.client.get(&path).await
     }
 
-    /// Changes our comment, unless a later run wrote it or it says all of it already. One of an earlier run that says
-    /// the same tells of this one from now on: a run between the two is overtaken.
-    async fn renew(&self, comment: &Comment) -> Result<Commented, Failure> {
+    fn path(&self) -> String {
+        let below = format!("/issues/{}/comments", self.number);
+        self.repository.path(&below)
+    }
+
+    fn path_of(&self, comment: u64) -> String {
+        self.repository.path(&format!("/issues/comments/{comment}"))
+    }
+
+    /// Updates our comment, unless a later run wrote it or it is up to date. An equal text of an earlier run gets this
+    /// run's marker.
+    async fn renew(&self, comment: &Comment) -> Result<CommentOutcome, Failure> {
         let known = comment.body.as_deref().unwrap_or_default();
         let known = known.replace("\r\n", "\n");
         let says_the_same = substance(&known) == substance(&self.body);
         let writer = Marker::of(&known);
         let age = writer.as_ref().map(|it| it.age().cmp(&self.marker.age()));
         let body = match (age, writer) {
-            (Some(Ordering::Greater), _) => return Ok(Commented::Unchanged),
-            (Some(Ordering::Equal), _) if says_the_same => return Ok(Commented::Unchanged),
+            (Some(Ordering::Greater), _) => return Ok(CommentOutcome::Unchanged),
+            (Some(Ordering::Equal), _) if says_the_same => return Ok(CommentOutcome::Unchanged),
             (Some(Ordering::Equal), _) => {
                 let body = legs::worse(&known, &self.body);
                 if body.trim_end() == known.trim_end() {
-                    return Ok(Commented::Unchanged);
+                    return Ok(CommentOutcome::Unchanged);
                 }
                 body
             }
@@ -321,44 +273,41 @@ impl Sticky<'_> {
             }
             (Some(Ordering::Less) | None, _) => self.body.clone(),
         };
-        let path = format!("/issues/comments/{}", comment.id);
         let body = json!({ "body": body });
-        let _: Value = self
-            .client
-            .patch(&self.repository.path(&path), &body)
-            .await?;
+        self.client.patch(&self.path_of(comment.id), &body).await?;
         Ok(if says_the_same {
-            Commented::Unchanged
+            CommentOutcome::Unchanged
         } else {
-            Commented::Updated
+            CommentOutcome::Updated
         })
     }
 
-    /// Makes our comment. Whatever goes wrong after that, it is made.
-    async fn create(&self, own: u64) -> Result<Settled, Failure> {
+    /// Creates our comment. Later errors do not change that it exists.
+    async fn create(&self, own: u64) -> Result<CommentResult, Failure> {
         let created = self.post(own).await?;
         Ok(match self.keep_one(created, own).await {
             Ok(commented) => commented.into(),
-            Err(failure) => Settled {
-                commented: Commented::Created,
+            Err(failure) => CommentResult {
+                commented: CommentOutcome::Created,
                 open: Some(failure),
             },
         })
     }
 
-    /// When another run of ours made a comment at the same time, the older one stays.
-    async fn keep_one(&self, created: u64, own: u64) -> Result<Commented, Failure> {
-        let Found::One(kept) = self.found(own).await? else {
-            return Ok(Commented::Created);
+    /// Keeps the older of two comments created at the same time.
+    async fn keep_one(&self, created: u64, own: u64) -> Result<CommentOutcome, Failure> {
+        let looked = self.look(own).await?;
+        let Some((kept, _)) = looked.ours.first() else {
+            return Ok(CommentOutcome::Created);
         };
-        // Another leg's has the same first line: only the rest shows whether it is ours.
+        // Matrix legs share the first line, so the rest is compared too.
         let body = kept.body.as_deref().unwrap_or_default();
         let by_us = Marker::of(body).as_ref() == Some(&self.marker);
         let commented = if by_us && substance(body) == substance(&self.body) {
-            Commented::Created
+            CommentOutcome::Created
         } else {
-            match self.renew(&kept).await {
-                Err(failure) if failure.is_missing() => return Ok(Commented::Created),
+            match self.renew(kept).await {
+                Err(failure) if failure.is_missing() => return Ok(CommentOutcome::Created),
                 other => other?,
             }
         };
@@ -369,28 +318,26 @@ impl Sticky<'_> {
     }
 
     async fn delete(&self, comment: u64) -> Result<(), Failure> {
-        let path = format!("/issues/comments/{comment}");
-        self.client.delete(&self.repository.path(&path)).await
+        self.client.delete(&self.path_of(comment)).await
     }
 
-    /// Posts it, and again only when it is sure that the first time had no effect.
+    /// Posts the comment, and repeats that only if it certainly had no effect.
     async fn post(&self, own: u64) -> Result<u64, Failure> {
-        let path = self
-            .repository
-            .path(&format!("/issues/{}/comments", self.number));
-        let body = json!({ "body": self.body });
-        let again = match self.client.post::<Comment>(&path, &body).await {
-            Ok(comment) => return Ok(comment.id),
+        let (path, body) = (self.path(), json!({ "body": self.body }));
+        let unclear = match self.client.post::<Comment>(&path, &body).await {
             Err(failure) if failure.is_unclear() => failure,
-            Err(failure) => return Err(failure),
+            other => return other.map(|comment| comment.id),
         };
-        match self.found(own).await {
-            Ok(Found::One(comment)) => Ok(comment.id),
-            Ok(Found::None) => {
+        let Ok(looked) = self.look(own).await else {
+            return Err(unclear);
+        };
+        match looked.ours.first() {
+            Some((comment, _)) => Ok(comment.id),
+            None if looked.is_cut => Err(unclear),
+            None => {
                 let comment: Comment = self.client.post(&path, &body).await?;
                 Ok(comment.id)
             }
-            Ok(Found::Unknown) | Err(_) => Err(again),
         }
     }
 }

@@ -1,42 +1,48 @@
-//! What a run leaves on the data branch, and whether it may: badges, baselines by commit, durations.
+//! Writes badges, baselines and durations to the data branch, if this run may.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
     branch::{Branch, Changes, Head, Written},
     failure::Failure,
     history::{FOLDER, short, timings_of},
     names::{file_name, is_revision},
-    writers::{Overtaken, Writer, Writers},
 };
-use crate::deliver::facts::{Facts, Here, Wanted};
+use crate::{
+    cli::ci::Switch,
+    deliver::facts::{CiEnvironment, Facts},
+};
 use report::{
     badge,
     baseline::Baseline,
     baselines::{self, Ages},
     compare::Scope,
     timings::Timings,
+    verdict::Verdict,
 };
 
-/// The list of the baselines' ages.
+/// The file with the baselines' ages.
 const AGES: &str = "baselines.json";
 
-/// The list of the runs that wrote the badges.
+/// The file with the runs that wrote the badges.
 const BADGES: &str = "badges.json";
 
-/// Events that run what is in the repository already.
+/// Events that run code of the repository itself.
 const OWN_EVENTS: [&str; 3] = ["push", "schedule", "workflow_dispatch"];
 
-/// What is written.
+/// The data to be written.
 pub(super) struct Data<'a> {
     /// The run.
     pub(super) facts: &'a Facts<'a>,
-    /// What the run was compared with, to be continued.
+    /// The baseline that the new one continues.
     pub(super) known: Option<&'a Baseline>,
-    /// The revision that was tested.
+    /// The tested revision.
     pub(super) sha: &'a str,
     /// The suite.
     pub(super) suite: &'a str,
@@ -50,8 +56,11 @@ struct About {
     fork: bool,
 }
 
-/// Why nothing is written here; `None` when it may be.
-pub(super) async fn refusal(data: &Branch<'_>, here: &Here) -> Result<Option<String>, Failure> {
+/// Why this run may not write; `None` if it may.
+pub(super) async fn refusal(
+    data: &Branch<'_>,
+    here: &CiEnvironment,
+) -> Result<Option<String>, Failure> {
     let event = here.source.event.as_deref().unwrap_or_default();
     if !OWN_EVENTS.contains(&event) {
         return Ok(Some(format!("never under `{event}`")));
@@ -65,13 +74,13 @@ pub(super) async fn refusal(data: &Branch<'_>, here: &Here) -> Result<Option<Str
             fork: told.and_then(|it| it.get("fork")) != Some(&Value::Bool(false)),
         }
     } else {
-        // The payload of a schedule tells little.
+        // The payload of a scheduled run lacks the repository.
         client.get(&repository.path("")).await?
     };
     Ok(refusal_by(&about, data.name, here))
 }
 
-fn refusal_by(about: &About, data: &str, here: &Here) -> Option<String> {
+fn refusal_by(about: &About, data: &str, here: &CiEnvironment) -> Option<String> {
     let wanted = format!("refs/heads/{}", about.default_branch);
     if about.fork {
         return Some("never from a fork".to_owned());
@@ -91,7 +100,7 @@ fn refusal_by(about: &About, data: &str, here: &Here) -> Option<String> {
 }
 
 impl<'a> Data<'a> {
-    /// What a run may leave; `None` when that is nothing. Only a complete run is a baseline.
+    /// The data of a run; `None` if there is none. Only complete runs have a baseline.
     pub(super) fn of(facts: &'a Facts<'a>, known: Option<&'a Baseline>) -> Option<Self> {
         let source = &facts.report.source;
         let verdict = facts.report.judgement.as_ref()?.verdict;
@@ -102,17 +111,17 @@ impl<'a> Data<'a> {
             known,
             sha: source.sha.as_deref().filter(|sha| is_revision(sha))?,
             suite: source.suite.as_deref()?,
-            writes_baseline: complete && facts.wishes.update_data_branch == Wanted::Yes,
-            writes_badge: facts.wishes.publish_badge == Wanted::Yes,
+            writes_baseline: complete && facts.wishes.update_data_branch,
+            writes_badge: facts.wishes.publish_badge == Switch::Auto,
         };
         (data.writes_baseline || data.writes_badge).then_some(data)
     }
 
-    /// Writes it, and tells what a later run has written before.
+    /// Writes the data. Also returns notes on what another run keeps.
     pub(super) async fn write(
         &self,
         branch: &Branch<'_>,
-    ) -> Result<(Written, Vec<Overtaken>), Failure> {
+    ) -> Result<(Written, Vec<String>), Failure> {
         let name = file_name(self.suite);
         let message = format!("{name} at {} [skip ci]", short(self.sha));
         let mut overtaken = Vec::new();
@@ -128,7 +137,7 @@ impl<'a> Data<'a> {
         Ok((written, overtaken))
     }
 
-    /// The run that writes.
+    /// The number of this run.
     fn run(&self) -> Option<u64> {
         self.facts.here.source.run
     }
@@ -146,23 +155,26 @@ impl<'a> Data<'a> {
         branch: &Branch<'_>,
         head: Option<&Head>,
         changes: &mut Changes,
-    ) -> Result<Option<Overtaken>, Failure> {
+    ) -> Result<Option<String>, Failure> {
         if !self.writes_badge {
             return Ok(None);
         }
         let name = file_name(self.suite);
-        let list = Kept::read(branch, head, BADGES.to_owned()).await?;
-        let mut writers = Writers::parse(list.text.as_deref().unwrap_or_default());
+        let list = BranchFile::read(branch, head, BADGES.to_owned()).await?;
+        // An unreadable list is empty.
+        let mut writers: BTreeMap<String, Writer> =
+            serde_json::from_str(list.text.as_deref().unwrap_or_default()).unwrap_or_default();
         let own = self.writer();
-        let overtaken = Overtaken::of_badge(writers.of(&name), own.as_ref());
+        let overtaken = badge_stays(writers.get(&name).zip(own.as_ref()));
         if overtaken.is_some() {
             return Ok(overtaken);
         }
-        let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
+        let file = BranchFile::read(branch, head, format!("badge/{name}.json")).await?;
         file.becomes(badge::render(self.facts.report), changes);
-        // Also of a badge that stays: a run between the two is overtaken.
-        writers.note(name, own);
-        list.becomes(writers.render(), changes);
+        // Updated even if the badge is equal, so that runs in between are outdated.
+        writers.remove(&name);
+        writers.extend(own.map(|own| (name, own)));
+        list.becomes(format!("{:#}\n", json!(writers)), changes);
         Ok(None)
     }
 
@@ -171,15 +183,15 @@ impl<'a> Data<'a> {
         branch: &Branch<'_>,
         head: Option<&Head>,
         changes: &mut Changes,
-    ) -> Result<Option<Overtaken>, Failure> {
+    ) -> Result<Option<String>, Failure> {
         if !self.writes_baseline {
             return Ok(None);
         }
         let report = self.facts.report;
-        let file = Kept::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
+        let file = BranchFile::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
         let before = file.text.as_deref();
         let writer = before.and_then(|it| baselines::writer(it, self.suite));
-        let overtaken = Overtaken::of("baseline", writer.map(|(run, _)| run), self.run());
+        let overtaken = stays("baseline", writer.map(|it| it.0).zip(self.run()));
         if overtaken.is_some() {
             return Ok(overtaken);
         }
@@ -191,11 +203,11 @@ impl<'a> Data<'a> {
         }
         let text = baselines::with_suite(before, self.suite, &new, own);
         if before == Some(text.as_str()) {
-            // All of this is there: only the answer to it was lost.
+            // Already written; only the answer was lost.
             return Ok(None);
         }
         file.becomes(text, changes);
-        let timings = Kept::read(branch, head, timings_of(self.suite)).await?;
+        let timings = BranchFile::read(branch, head, timings_of(self.suite)).await?;
         let known = timings
             .text
             .as_deref()
@@ -206,14 +218,14 @@ impl<'a> Data<'a> {
         Ok(None)
     }
 
-    /// Lets the oldest baselines go.
+    /// Deletes the oldest baselines.
     async fn thin_out(
         &self,
         branch: &Branch<'_>,
         head: Option<&Head>,
         changes: &mut Changes,
     ) -> Result<(), Failure> {
-        let list = Kept::read(branch, head, AGES.to_owned()).await?;
+        let list = BranchFile::read(branch, head, AGES.to_owned()).await?;
         let files = match head {
             Some(head) => branch.files(head, FOLDER).await?,
             None => Vec::new(),
@@ -236,13 +248,43 @@ impl<'a> Data<'a> {
     }
 }
 
-/// A file as it is on the branch.
-struct Kept {
+/// A writing run. Numbers grow with the start of runs; a re-run keeps its number.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Writer {
+    run: u64,
+    attempt: Option<u64>,
+    verdict: Option<Verdict>,
+}
+
+/// The note if a later run wrote this already.
+fn stays(what: &str, runs: Option<(u64, u64)>) -> Option<String> {
+    let (writer, own) = runs?;
+    (writer > own).then(|| format!("the {what} is kept as the later run {writer} wrote it"))
+}
+
+/// The note if a later run, or a worse matrix leg of this run, wrote the badge.
+fn badge_stays(writers: Option<(&Writer, &Writer)>) -> Option<String> {
+    let (writer, own) = writers?;
+    // Worse verdicts are smaller.
+    let worse = writer
+        .verdict
+        .zip(own.verdict)
+        .is_some_and(|(theirs, ours)| theirs < ours);
+    let same = writer.run == own.run && writer.attempt.is_some() && writer.attempt == own.attempt;
+    let leg = (same && worse).then(|| {
+        "the badge is kept as another job or step of this run wrote it, which ended worse"
+            .to_owned()
+    });
+    stays("badge", Some((writer.run, own.run))).or(leg)
+}
+
+/// A file of the branch.
+struct BranchFile {
     path: String,
     text: Option<String>,
 }
 
-impl Kept {
+impl BranchFile {
     async fn read(branch: &Branch<'_>, head: Option<&Head>, path: String) -> Result<Self, Failure> {
         let text = match head {
             Some(head) => branch.file(head, &path).await?,
@@ -251,10 +293,60 @@ impl Kept {
         Ok(Self { path, text })
     }
 
-    /// Puts the new text among the changes, if it is another.
+    /// Adds the new text to the changes, if it differs.
     fn becomes(self, text: String, changes: &mut Changes) {
         if self.text.as_deref() != Some(text.as_str()) {
             changes.insert(self.path, Some(text));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, Writer, badge_stays, stays};
+
+    const fn writer(run: u64, attempt: u64, verdict: Verdict) -> Writer {
+        Writer {
+            run,
+            attempt: Some(attempt),
+            verdict: Some(verdict),
+        }
+    }
+
+    #[test]
+    fn only_a_later_run_that_is_known_overtakes() {
+        let case = |writer: Option<u64>, run: Option<u64>, by: Option<&str>| {
+            let found = stays("baseline", writer.zip(run));
+            assert_eq!(found.is_some(), by.is_some(), "{writer:?} {run:?}");
+            assert!(found.unwrap_or_default().contains(by.unwrap_or_default()));
+        };
+        case(Some(31), Some(30), Some("run 31"));
+        case(Some(30), Some(30), None);
+        case(Some(30), Some(31), None);
+        case(None, Some(30), None);
+        case(Some(31), None, None);
+    }
+
+    #[test]
+    fn a_badge_stays_that_a_worse_leg_of_the_same_attempt_left() {
+        let case = |theirs: Writer, ours: Writer, by: Option<&str>| {
+            let found = badge_stays(Some((&theirs, &ours)));
+            assert_eq!(found.is_some(), by.is_some(), "{theirs:?} {ours:?}");
+            assert!(found.unwrap_or_default().contains(by.unwrap_or_default()));
+        };
+        let (pass, fail) = (Verdict::Pass, Verdict::Fail);
+        let leg = Some("another job");
+        case(writer(5, 1, fail), writer(5, 1, pass), leg);
+        case(writer(5, 1, Verdict::Error), writer(5, 1, fail), leg);
+        case(writer(5, 1, pass), writer(5, 1, fail), None);
+        case(writer(5, 1, fail), writer(5, 1, fail), None);
+        case(writer(5, 1, fail), writer(5, 2, pass), None);
+        case(writer(5, 1, fail), writer(6, 1, pass), None);
+        case(writer(6, 1, pass), writer(5, 1, fail), Some("run 6"));
+        let unknown = Writer {
+            attempt: None,
+            ..writer(5, 1, fail)
+        };
+        case(unknown, writer(5, 1, pass), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Which earlier commit a run is compared with: of a pull request the one it branched off, of a push the one before;
-//! where that one has no baseline, the nearest ancestor that has. Each step down is said.
+//! Selects the baseline to compare with: of the merge base for a pull request, of the previous commit for a push, else
+//! of the nearest ancestor that has one. The choice is reported.
 
 use std::collections::HashSet;
 
@@ -8,49 +8,32 @@ use serde_json::Value;
 
 use super::{
     branch::{Branch, Head},
-    client::Client,
     failure::Failure,
-    names::{Repository, file_name, is_revision},
+    names::{file_name, is_revision},
 };
-use crate::deliver::facts::Here;
+use crate::deliver::facts::CiEnvironment;
 use report::{baseline::Baseline, baselines};
 use text::address::encoded;
 
-/// Ancestors that are looked at.
+/// The most ancestors that are considered.
 const MOST_ANCESTORS: usize = 50;
 
-/// Files without the suite, after which is asked whether any can have it.
-const FEW: usize = 5;
-
-/// Digits of a revision for people.
+/// The digits of a shortened revision.
 const SHORT: usize = 10;
 
 /// The folder of the baselines.
 pub(super) const FOLDER: &str = "baseline";
 
-/// A commit that may have a baseline, and what it is to the run.
-type Choice = (String, String);
+/// A baseline with the description of its commit, or why there is none.
+type Found = Result<(String, Baseline), String>;
 
-/// A baseline of an earlier commit.
+/// The result of the search.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// What it is, for people.
-    pub(crate) against: String,
-    /// The baseline.
-    pub(crate) baseline: Baseline,
-    /// Why a nearer one was passed over.
-    pub(crate) passed_over: Option<String>,
-}
-
-/// What looking for a baseline came to.
-#[derive(Debug)]
-pub(crate) enum Looked {
-    /// There is one.
-    Found(Box<Found>),
-    /// There is none, for this reason.
-    None(String),
-    /// Those that there are cannot be read, for this reason.
-    Unreadable(String),
+pub(crate) struct Lookup {
+    /// The baseline with its description, or why there is none.
+    pub(crate) found: Found,
+    /// The error of a nearer file that cannot be read.
+    pub(crate) unreadable: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,198 +49,162 @@ struct Compared {
 }
 
 /// Finds the baseline of a suite on the data branch.
-pub(super) async fn find(branch: &Branch<'_>, here: &Here, suite: &str) -> Result<Looked, Failure> {
+pub(super) async fn find(
+    branch: &Branch<'_>,
+    here: &CiEnvironment,
+    suite: &str,
+) -> Result<Lookup, Failure> {
+    let none = |reason: &str| {
+        Ok(Lookup {
+            found: Err(reason.to_owned()),
+            unreadable: None,
+        })
+    };
     let Some(head) = branch.head().await? else {
-        return Ok(Looked::None(format!(
-            "the branch `{}` does not exist yet",
-            branch.name
-        )));
+        return none(&format!("the branch `{}` does not exist yet", branch.name));
     };
     let files = branch.files(&head, FOLDER).await?;
-    let known: HashSet<String> = files
-        .iter()
-        .filter_map(|file| file.strip_suffix(".json"))
+    let shas = files.iter().filter_map(|file| file.strip_suffix(".json"));
+    let unread: HashSet<String> = shas
         .filter(|sha| is_revision(sha))
         .map(str::to_owned)
         .collect();
-    if known.is_empty() {
-        return Ok(Looked::None("no baseline was saved yet".to_owned()));
+    if unread.is_empty() {
+        return none("no baseline was saved yet");
+    }
+    // Runs write durations with every baseline; without them, no file holds this suite.
+    if branch.file(&head, &timings_of(suite)).await?.is_none() {
+        return none("no run of this suite has saved a baseline yet");
     }
     let mut search = Search {
         branch,
         head: &head,
-        unread: known,
+        unread,
         suite,
-        missed: 0,
-        is_new: false,
         unreadable: None,
     };
-    let looked = search.run(here).await?;
-    Ok(match (looked, search.unreadable) {
-        (Looked::None(_), None) if search.is_new => {
-            Looked::None("no run of this suite has left a baseline yet".to_owned())
-        }
-        (Looked::Found(mut found), passed_over) => {
-            found.passed_over = passed_over;
-            Looked::Found(found)
-        }
-        (Looked::None(_), Some(problem)) => Looked::Unreadable(problem),
-        (looked @ (Looked::None(_) | Looked::Unreadable(_)), _) => looked,
+    Ok(Lookup {
+        found: search.run(here).await?,
+        unreadable: search.unreadable,
     })
 }
 
 struct Search<'a> {
     branch: &'a Branch<'a>,
     head: &'a Head,
-    /// Commits with a file that was not read yet.
+    /// Commits whose file is not read yet.
     unread: HashSet<String>,
     suite: &'a str,
-    /// Files that were read and do not have the suite.
-    missed: usize,
-    /// Whether none can have it.
-    is_new: bool,
-    /// Which file that should have been taken cannot be read, and why.
     unreadable: Option<String>,
 }
 
 impl Search<'_> {
-    async fn run(&mut self, here: &Here) -> Result<Looked, Failure> {
+    async fn run(&mut self, here: &CiEnvironment) -> Result<Found, Failure> {
         let other = here.event.pointer("/workflow_run/head_sha");
         let tested = other.map_or(here.source.sha.as_deref(), Value::as_str);
         let Some(tested) = tested.filter(|sha| is_revision(sha)) else {
-            return Ok(Looked::None("the tested revision is not known".to_owned()));
+            return Ok(Err("the tested revision is unknown".to_owned()));
         };
         let Some(base) = base_branch(here) else {
-            return self.before(tested).await;
+            let history = self.history(tested).await?.into_iter();
+            let before = history.filter(|sha| sha != tested).zip(1..);
+            let told = before.map(|(sha, steps)| match steps {
+                1 => (sha, "the commit before".to_owned()),
+                more => (sha, format!("{more} commits before")),
+            });
+            let none = || format!("none of the last {MOST_ANCESTORS} commits has a baseline");
+            return Ok(self.first(told).await?.ok_or_else(none));
         };
-        let client = self.branch.client;
-        let repository = self.branch.repository;
-        let fork = match merge_parent(client, repository, here, tested).await? {
+        let fork = match self.merge_parent(here, tested).await? {
             Some(parent) => Some(parent),
-            None => merge_base(client, repository, &base, tested).await?,
+            None => self.merge_base(&base, tested).await?,
         };
         if let Some(fork) = &fork {
             let words = format!("the merge base with `{base}`");
-            if let Some(found) = self.nearest(fork, &words).await? {
-                return Ok(Looked::Found(Box::new(found)));
+            let history = self.history(fork).await?.into_iter().zip(0..);
+            let told = history.map(|(sha, steps)| match steps {
+                0 => (sha, words.clone()),
+                1 => (sha, format!("1 commit before {words}")),
+                more => (sha, format!("{more} commits before {words}")),
+            });
+            if let Some(found) = self.first(told).await? {
+                return Ok(Ok(found));
             }
         }
-        let latest = self.history(&base).await?;
         let what = format!("the latest of `{base}`, not the merge base");
-        let latest = latest.into_iter().map(|sha| (sha, what.clone()));
-        Ok(match self.first(latest).await? {
-            Some(found) => Looked::Found(Box::new(found)),
-            None => Looked::None(format!(
-                "neither the merge base nor the last commits of `{base}` have a baseline"
-            )),
-        })
+        let latest = self.history(&base).await?.into_iter();
+        let found = self.first(latest.map(|sha| (sha, what.clone()))).await?;
+        Ok(found.ok_or_else(|| {
+            format!("neither the merge base nor the last commits of `{base}` have a baseline")
+        }))
     }
 
-    /// The nearest ancestor of a revision that was pushed, never itself.
-    async fn before(&mut self, tested: &str) -> Result<Looked, Failure> {
-        let ancestors = self.ancestors(tested, |steps| match steps {
-            1 => "the commit before".to_owned(),
-            more => format!("{more} commits before"),
-        });
-        Ok(match self.first(ancestors.await?).await? {
-            Some(found) => Looked::Found(Box::new(found)),
-            None => Looked::None(format!(
-                "none of the last {MOST_ANCESTORS} commits has a baseline"
-            )),
-        })
-    }
-
-    /// The baseline of a revision, else of its nearest ancestor that has one.
-    async fn nearest(&mut self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
-        let itself = (sha.to_owned(), words.to_owned());
-        if let Some(found) = self.first([itself]).await? {
-            return Ok(Some(found));
-        }
-        let ancestors = self.ancestors(sha, |steps| match steps {
-            1 => format!("1 commit before {words}"),
-            more => format!("{more} commits before {words}"),
-        });
-        self.first(ancestors.await?).await
-    }
-
-    /// What lies before a revision, the nearest first, each told by how many steps it lies before.
-    async fn ancestors(
-        &self,
-        sha: &str,
-        what: impl Fn(usize) -> String,
-    ) -> Result<Vec<Choice>, Failure> {
-        let history = self.history(sha).await?;
-        let ancestors = history.into_iter().filter(|it| it != sha);
-        let told = ancestors.zip(1..).map(|(sha, steps)| (sha, what(steps)));
-        Ok(told.collect())
-    }
-
-    /// The first of these that has a baseline. No file is read twice: one that was read and is looked for again has none.
+    /// Returns the baseline of the first commit that has one, reading no file twice. The first file that is damaged or
+    /// of another version is remembered and skipped.
     async fn first(
         &mut self,
-        choices: impl IntoIterator<Item = Choice>,
-    ) -> Result<Option<Found>, Failure> {
-        for choice in choices {
-            if !self.unread.contains(&choice.0) {
+        choices: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Option<(String, Baseline)>, Failure> {
+        for (sha, what) in choices {
+            if !self.unread.remove(&sha) {
                 continue;
             }
-            if self.missed == FEW && !self.has_ever_run().await? {
-                self.is_new = true;
-                self.unread.clear();
-                return Ok(None);
-            }
-            self.unread.remove(&choice.0);
-            if let Some(found) = self.load(choice).await? {
-                return Ok(Some(found));
+            let path = format!("{FOLDER}/{sha}.json");
+            let Some(text) = self.branch.file(self.head, &path).await? else {
+                continue;
+            };
+            match baselines::of_suite(&text, self.suite) {
+                Ok(Some(baseline)) => {
+                    return Ok(Some((format!("{}, {what}", short(&sha)), baseline)));
+                }
+                Ok(None) => {}
+                Err(problem) => {
+                    let told = || format!("`{path}` cannot be read: {problem}");
+                    self.unreadable.get_or_insert_with(told);
+                }
             }
         }
         Ok(None)
     }
 
-    /// Whether a run of this suite left durations, as each does that leaves a baseline: the files of a new suite's
-    /// neighbours need not all be read to know that it has none.
-    async fn has_ever_run(&self) -> Result<bool, Failure> {
-        let path = timings_of(self.suite);
-        Ok(self.branch.file(self.head, &path).await?.is_some())
-    }
-
-    /// A revision or the tip of a branch, and what lies before it.
+    /// Lists a revision or branch tip and its ancestors.
     async fn history(&self, from: &str) -> Result<Vec<String>, Failure> {
-        let path = format!(
-            "/commits?sha={}&per_page={}",
-            encoded(from).replace('/', "%2F"),
-            MOST_ANCESTORS + 1
-        );
-        let repository = self.branch.repository;
-        let commits: Option<Vec<Commit>> = self.branch.client.find(&repository.path(&path)).await?;
-        let commits = commits.unwrap_or_default().into_iter();
+        let from = encoded(from).replace('/', "%2F");
+        let commits = self.commits(&from, MOST_ANCESTORS + 1).await?.into_iter();
         Ok(commits.map(|commit| commit.sha).collect())
     }
 
-    /// The baseline of the suite in a commit's file. One that cannot be read, because another version wrote it or it is
-    /// damaged, is remembered, and an earlier one taken where there is one.
-    async fn load(&mut self, (sha, what): Choice) -> Result<Option<Found>, Failure> {
-        let path = format!("{FOLDER}/{sha}.json");
-        let Some(text) = self.branch.file(self.head, &path).await? else {
+    async fn commits(&self, from: &str, most: usize) -> Result<Vec<Commit>, Failure> {
+        let path = format!("/commits?sha={from}&per_page={most}");
+        let found = self.branch.client.find(&self.branch.path(&path)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// The first parent of GitHub's merge commit: the base branch at that time.
+    async fn merge_parent(
+        &self,
+        here: &CiEnvironment,
+        tested: &str,
+    ) -> Result<Option<String>, Failure> {
+        let reference = here.source.reference.as_deref().unwrap_or_default();
+        let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
+        if !merged || here.environment.variable("GITHUB_SHA") != Some(tested) {
             return Ok(None);
-        };
-        let baseline = match baselines::of_suite(&text, self.suite) {
-            Ok(Some(baseline)) => baseline,
-            Ok(None) => {
-                self.missed += 1;
-                return Ok(None);
-            }
-            Err(problem) => {
-                self.unreadable
-                    .get_or_insert_with(|| format!("`{path}` cannot be read: {problem}"));
-                return Ok(None);
-            }
-        };
-        Ok(Some(Found {
-            against: format!("{}, {what}", short(&sha)),
-            baseline,
-            passed_over: None,
+        }
+        let commits = self.commits(tested, 1).await?;
+        let commit = commits.into_iter().find(|it| it.sha == tested);
+        Ok(commit.and_then(|commit| match &commit.parents[..] {
+            [first, _, ..] => Some(first.sha.clone()),
+            [] | [_] => None,
         }))
+    }
+
+    /// The merge base of a revision and a branch.
+    async fn merge_base(&self, base: &str, tested: &str) -> Result<Option<String>, Failure> {
+        let base = encoded(base).replace('/', "%2F");
+        let path = format!("/compare/{base}...{tested}?per_page=1");
+        let compared: Option<Compared> = self.branch.client.find(&self.branch.path(&path)).await?;
+        Ok(compared.map(|it| it.merge_base_commit.sha))
     }
 }
 
@@ -271,11 +218,11 @@ pub(super) fn short(sha: &str) -> &str {
     sha.get(..SHORT).unwrap_or(sha)
 }
 
-/// The branch that a pull request or a merge queue wants to change.
-fn base_branch(here: &Here) -> Option<String> {
+/// The base branch of a pull request or merge queue.
+fn base_branch(here: &CiEnvironment) -> Option<String> {
     let text = |pointer: &str| here.event.pointer(pointer).and_then(Value::as_str);
     let queue = || text("/merge_group/base_ref")?.strip_prefix("refs/heads/");
-    // What another workflow tested for a pull request of a fork does not say which branch that wants to change.
+    // The event does not name the base branch of a fork's pull request; the default branch is assumed.
     let proposed = || {
         let event = text("/workflow_run/event")?;
         let default = text("/repository/default_branch")?;
@@ -285,39 +232,4 @@ fn base_branch(here: &Here) -> Option<String> {
         .or_else(queue)
         .or_else(proposed);
     base.map(str::to_owned)
-}
-
-/// The first parent of what GitHub merged to test a pull request: the base branch as it was then.
-async fn merge_parent(
-    client: &Client,
-    repository: &Repository,
-    here: &Here,
-    tested: &str,
-) -> Result<Option<String>, Failure> {
-    let reference = here.source.reference.as_deref().unwrap_or_default();
-    let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
-    let is_it = here.environment.variable("GITHUB_SHA") == Some(tested);
-    if !merged || !is_it {
-        return Ok(None);
-    }
-    let path = repository.path(&format!("/commits?sha={tested}&per_page=1"));
-    let commits: Option<Vec<Commit>> = client.find(&path).await?;
-    let commit = commits.into_iter().flatten().find(|it| it.sha == tested);
-    Ok(commit.and_then(|commit| match &commit.parents[..] {
-        [first, _, ..] => Some(first.sha.clone()),
-        [] | [_] => None,
-    }))
-}
-
-/// Where a revision left a branch.
-async fn merge_base(
-    client: &Client,
-    repository: &Repository,
-    base: &str,
-    tested: &str,
-) -> Result<Option<String>, Failure> {
-    let base = encoded(base).replace('/', "%2F");
-    let path = repository.path(&format!("/compare/{base}...{tested}?per_page=1"));
-    let compared: Option<Compared> = client.find(&path).await?;
-    Ok(compared.map(|it| it.merge_base_commit.sha))
 }

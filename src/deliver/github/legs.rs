@@ -1,43 +1,43 @@
-//! One comment for the jobs and steps of a run that nothing tells apart: the legs of a matrix have the same job and
-//! suite. The worst of what they say is shown, so that no green leg hides a red one, and that they are several. Where
-//! only some of them run again, what they said before is told below: a red one may not be among them.
+//! Merges the comments of matrix legs, which have the same job and suite. The worst result of an attempt is shown, with
+//! a note, so that no green leg hides a red one. After a partial re-run, a line has the worst result of earlier
+//! attempts.
 
 use std::fmt;
 
 use report::verdict::Verdict;
 
-/// What is before the verdict in the first line after the marker.
+/// The text before the verdict in the headline.
 const HEADLINE: &str = "### mcp-assert: ";
 
-/// What is said when there are several.
-const NOTE: &str = "_Several jobs or steps of this run tell of this suite, as the legs of a matrix do. \
-                    This is the worst of what they say; the run has all of it._";
+/// The note on several legs.
+const NOTE: &str = "_Several jobs or steps of this run report this suite, as the legs of a matrix do. \
+                    This is the worst of their results; the run has all of them._";
 
-/// What is said after an attempt in which there were several: around its number, and the word of the worst.
+/// The line on earlier attempts, around number and verdict.
 const EARLIER: [&str; 3] = [
-    "_Several jobs or steps of this run told of this suite before. In attempt ",
-    " the worst of them said ",
-    ". What did not run again in this attempt is not told here; the run has all of it._",
+    "_Several jobs or steps of this run reported this suite before. In attempt ",
+    " the worst result was ",
+    ". Jobs that did not run again are not shown here; the run has all of them._",
 ];
 
-/// A comment of ours, taken apart.
-struct Told<'a> {
-    /// What one leg said.
+/// A parsed comment.
+struct LegComment<'a> {
+    /// The text of one leg.
     text: &'a str,
-    /// Whether others spoke in the same attempt.
+    /// Whether other legs wrote in the same attempt.
     several: bool,
-    /// What was said in attempts before.
+    /// The result of earlier attempts.
     earlier: Option<Earlier>,
 }
 
-/// The worst of what several legs said in earlier attempts, and in which of them. Worse ones are less, then older ones.
+/// The worst result of earlier attempts. Ordered by verdict (worse is smaller), then by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Earlier {
     verdict: Verdict,
     attempt: u64,
 }
 
-impl<'a> Told<'a> {
+impl<'a> LegComment<'a> {
     fn of(comment: &'a str) -> Self {
         let comment = comment.trim_end();
         let (text, earlier) = match Earlier::at_the_end(comment) {
@@ -56,7 +56,7 @@ impl<'a> Told<'a> {
     }
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for LegComment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.text.trim_end())?;
         if self.several {
@@ -72,7 +72,7 @@ impl fmt::Display for Told<'_> {
 }
 
 impl Earlier {
-    /// What a comment says of earlier attempts, and all before it.
+    /// Splits the line on earlier attempts from a comment.
     fn at_the_end(comment: &str) -> Option<(&str, Self)> {
         let [before, between, after] = EARLIER;
         let (text, line) = comment.rsplit_once('\n')?;
@@ -86,43 +86,43 @@ impl Earlier {
     }
 }
 
-/// The one to be shown of two comments of one run and attempt that differ: the worse one, else the newer.
+/// Merges two comments of one attempt: the worse one, else the newer.
 pub(super) fn worse(known: &str, new: &str) -> String {
-    let known = Told::of(known);
+    let known = LegComment::of(known);
     let shown = match (verdict(known.text), verdict(new)) {
         (Some(known_verdict), Some(verdict)) if known_verdict < verdict => known.text,
         (Some(_) | None, _) => new,
     };
-    let told = Told {
+    let merged = LegComment {
         text: shown,
         several: true,
         earlier: known.earlier,
     };
-    told.to_string()
+    merged.to_string()
 }
 
-/// What a later attempt of the run makes of a comment: its own, and where several legs spoke before it, the worst of
-/// what they said. Nobody knows which of them ran again.
+/// Merges a comment with that of an earlier attempt. If that had several legs, its worst result is kept, because it is
+/// unknown which of them ran again.
 pub(super) fn after(known: &str, attempt: u64, new: &str) -> String {
-    let known = Told::of(known);
+    let known = LegComment::of(known);
     if !known.several && known.earlier.is_none() {
         return new.to_owned();
     }
     let last = verdict(known.text).map(|verdict| Earlier { verdict, attempt });
-    let told = Told {
+    let merged = LegComment {
         text: new,
         several: false,
         earlier: known.earlier.into_iter().chain(last).min(),
     };
-    told.to_string()
+    merged.to_string()
 }
 
-/// A comment without what is said of several.
+/// A comment without the notes on several legs.
 pub(super) fn without_note(comment: &str) -> &str {
-    Told::of(comment).text
+    LegComment::of(comment).text
 }
 
-/// The verdict of a comment of ours. Worse ones are less.
+/// The verdict in a comment's headline.
 fn verdict(comment: &str) -> Option<Verdict> {
     let headline = comment.lines().nth(1)?.strip_prefix(HEADLINE)?;
     verdict_of(headline.split(',').next()?)
@@ -168,35 +168,35 @@ mod tests {
     #[test]
     fn what_several_legs_said_is_kept_over_later_attempts() {
         let leg = |word: &str| format!("<!-- marker -->\n### mcp-assert: {word}, 0/1 passed\n");
-        let told = |attempt: u64, word: &str| {
+        let merged = |attempt: u64, word: &str| {
             let [before, between, end] = EARLIER;
             format!("\n{before}{attempt}{between}{word}{end}\n")
         };
         let several = |word: &str| worse(&leg(word), &leg("pass"));
         let second = after(&several("fail"), 1, &leg("pass"));
-        assert_eq!(second, leg("pass") + &told(1, "fail"));
+        assert_eq!(second, leg("pass") + &merged(1, "fail"));
         assert_eq!(without_note(&second), leg("pass").trim_end());
         // Another leg of it, and the third attempt.
         let both = worse(&second, &leg("error"));
         assert_eq!(
             both,
-            format!("{}\n{NOTE}\n{}", leg("error"), told(1, "fail"))
+            format!("{}\n{NOTE}\n{}", leg("error"), merged(1, "fail"))
         );
         assert_eq!(worse(&both, &leg("pass")), both);
         assert_eq!(without_note(&both), leg("error").trim_end());
         assert_eq!(
             after(&both, 2, &leg("pass")),
-            leg("pass") + &told(2, "error")
+            leg("pass") + &merged(2, "error")
         );
         // Of two that are as bad the older: all legs were in it.
         let again = after(&second.replace("pass,", "fail,"), 2, &leg("pass"));
-        assert_eq!(again, leg("pass") + &told(1, "fail"));
+        assert_eq!(again, leg("pass") + &merged(1, "fail"));
         // Of all that passed too: a later attempt may hide one.
         let green = after(&several("pass"), 1, &leg("error"));
-        assert_eq!(green, leg("error") + &told(1, "pass"));
+        assert_eq!(green, leg("error") + &merged(1, "pass"));
         assert_eq!(
             after(&green, 2, &leg("pass")),
-            leg("pass") + &told(2, "error")
+            leg("pass") + &merged(2, "error")
         );
         assert_eq!(after(&leg("fail"), 1, &leg("pass")), leg("pass"));
     }

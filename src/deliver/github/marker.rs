@@ -1,37 +1,37 @@
-//! The first line of a comment of ours: whose it is, and of which run.
+//! The first line of our comments: key, run and revision.
 
 use std::fmt;
 
 use super::{legs, names::is_revision};
 use text::digest::sha256;
 
-/// What it begins with.
+/// The beginning of the line.
 const BEGINNING: &str = "<!-- mcp-assert v1 ";
 
-/// Who wrote a comment, and when.
+/// The author run of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
-    /// The comment's identity: one for each suite of each job.
+    /// The comment's key: one for each suite of each job.
     pub(super) key: String,
     /// The run.
     pub(super) run: u64,
     /// Its attempt.
     pub(super) attempt: u64,
-    /// The revision that was tested.
+    /// The tested revision.
     pub(super) sha: String,
 }
 
 impl Marker {
-    /// The identity of what is commented on.
+    /// Computes the key.
     pub(super) fn key(parts: [&str; 4]) -> String {
-        // Lengths keep two lists of parts apart that read the same in a row.
+        // Lengths make the concatenation unambiguous.
         let parts = parts.map(|part| format!("{}:{part}", part.len()));
         let mut hash = sha256(parts.concat().as_bytes());
         hash.truncate(16);
         hash
     }
 
-    /// The marker of a comment, if it begins with one.
+    /// Parses the marker of a comment.
     pub(super) fn of(comment: &str) -> Option<Self> {
         let line = comment.lines().next()?.trim_end();
         let inner = line.strip_prefix(BEGINNING)?.strip_suffix(" -->")?;
@@ -46,7 +46,7 @@ impl Marker {
         (parts.next().is_none() && is_revision(&marker.sha)).then_some(marker)
     }
 
-    /// Which of two runs is later.
+    /// The order of runs.
     pub(super) fn age(&self) -> (u64, u64) {
         (self.run, self.attempt)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Marker {
     }
 }
 
-/// A comment without what differs between two runs that say the same.
+/// The text of a comment without the parts that differ between equal runs.
 pub(super) fn substance(comment: &str) -> String {
     let Some(marker) = Marker::of(comment) else {
         return comment.to_owned();

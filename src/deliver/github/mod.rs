@@ -1,7 +1,5 @@
-//! GitHub through its API: the baseline that a run is compared with, the data branch, the comment on the pull
-//! request. What GitHub refuses is told and never changes a verdict.
+//! GitHub's API: baseline, data branch and comment. A refusal is reported and never changes a verdict.
 
-mod answer;
 mod branch;
 mod client;
 pub(crate) mod comment;
@@ -11,25 +9,25 @@ pub(crate) mod history;
 mod legs;
 mod marker;
 mod names;
-mod patience;
-mod proxy;
 mod pull_request;
-mod writers;
 
 use serde_json::Value;
 
+pub(crate) use self::failure::Failure;
 use self::{
     branch::{Branch, Written},
     client::Client,
-    comment::{Commented, Creation, Settled, Sticky},
+    comment::{CommentOutcome, CommentResult, Sticky},
     data::Data,
-    history::Looked,
+    history::Lookup,
     marker::Marker,
     names::{Repository, is_revision},
     pull_request::PullRequest,
 };
-pub(crate) use self::{failure::Failure, writers::Overtaken};
-use crate::deliver::facts::{CommentWhen, Facts, Here};
+use crate::{
+    cli::ci::CommentWhen,
+    deliver::facts::{CiEnvironment, Facts},
+};
 use report::{
     RunReport,
     baseline::Baseline,
@@ -40,45 +38,37 @@ use report::{
 };
 use text::{address::encoded, head};
 
-/// The repository that this process runs for, with the right to ask.
+/// The repository of this process, with a token.
 #[derive(Debug)]
 pub(crate) struct GitHub<'a> {
-    here: &'a Here,
+    here: &'a CiEnvironment,
     repository: Repository,
 }
 
-/// What became of the data branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Published {
-    /// A commit was made, but for what a later run wrote before.
-    Written(Vec<Overtaken>),
-    /// All of it was there, or a later run has written it.
-    Unchanged(Vec<Overtaken>),
-    /// It is not for this run to write, for this reason.
-    NotHere(String),
-    /// Nothing was to be written.
-    Nothing,
-}
-
 impl<'a> GitHub<'a> {
-    /// GitHub, where there is a token and a repository.
-    pub(crate) fn new(here: &'a Here) -> Result<Self, Failure> {
+    /// Requires a token and a repository.
+    pub(crate) fn new(here: &'a CiEnvironment) -> Result<Self, Failure> {
         here.token().ok_or(Failure::NoToken)?;
         let name = here.source.repository.as_deref();
-        let name = name.ok_or(Failure::NoRepository)?;
-        let repository = Repository::from_name(name);
-        let repository = repository.ok_or_else(|| Failure::BadRepository(head(name, 100)))?;
+        let none = || Failure::Other("no repository; set GITHUB_REPOSITORY".to_owned());
+        let name = name.ok_or_else(none)?;
+        let repository = Repository::from_name(name).ok_or_else(|| {
+            let name = head(name, 100);
+            Failure::Other(format!(
+                "GITHUB_REPOSITORY is `{name}`, and not `owner/name`"
+            ))
+        })?;
         Ok(Self { here, repository })
     }
 
-    /// The baseline of a suite on the data branch.
-    pub(crate) async fn baseline(&self, branch: &str, suite: &str) -> Result<Looked, Failure> {
+    /// Searches the data branch for a suite's baseline.
+    pub(crate) async fn baseline(&self, branch: &str, suite: &str) -> Result<Lookup, Failure> {
         let client = Client::new(self.here)?;
         let branch = self.branch(&client, branch);
         history::find(&branch, self.here, suite).await
     }
 
-    /// How long the assertions of a suite took on the default branch.
+    /// Reads a suite's durations on the default branch.
     pub(crate) async fn timings(&self, branch: &str, suite: &str) -> Result<Timings, Failure> {
         let client = Client::new(self.here)?;
         let branch = self.branch(&client, branch);
@@ -89,7 +79,7 @@ impl<'a> GitHub<'a> {
             .file(&head, &history::timings_of(suite))
             .await?
             .unwrap_or_default();
-        // A file that cannot be read, of whatever version, knows nothing.
+        // An unreadable file counts as empty.
         Ok(Timings::parse(&text).unwrap_or_default())
     }
 
@@ -101,41 +91,47 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    /// Writes badge, baseline and durations to the data branch, where this run may.
+    /// Writes badge, baseline and durations to the data branch, if this run may. Returns notes.
     pub(crate) async fn publish(
         &self,
         facts: &Facts<'_>,
         known: Option<&Baseline>,
-    ) -> Result<Published, Failure> {
+    ) -> Result<Vec<String>, Failure> {
         let Some(data) = Data::of(facts, known) else {
-            return Ok(Published::Nothing);
+            return Ok(Vec::new());
         };
         let client = Client::new(self.here)?;
         let branch = self.branch(&client, &facts.wishes.data_branch);
+        let name = branch.name;
         if let Some(reason) = data::refusal(&branch, self.here).await? {
-            return Ok(Published::NotHere(reason));
+            return Ok(vec![format!(
+                "the branch `{name}` is not written: {reason}"
+            )]);
         }
-        Ok(match data.write(&branch).await? {
-            (Written::Written, overtaken) => Published::Written(overtaken),
-            (Written::Unchanged, overtaken) => Published::Unchanged(overtaken),
-        })
+        let (written, overtaken) = data.write(&branch).await?;
+        let written =
+            (written == Written::Written).then(|| format!("the branch `{name}` was written"));
+        let overtaken = overtaken
+            .iter()
+            .map(|what| format!("the branch `{name}`: {what}"));
+        Ok(written.into_iter().chain(overtaken).collect())
     }
 
-    /// Brings the comment on the pull request up to date.
-    pub(crate) async fn comment(&self, facts: &Facts<'_>) -> Result<Settled, Failure> {
-        let creation = match facts.wishes.comment {
-            CommentWhen::Off => return Ok(Commented::Off.into()),
-            CommentWhen::Always => Creation::Wanted,
-            CommentWhen::Changes => wanted(is_news(facts.report)),
-            CommentWhen::Failures => wanted(facts.report.is_bad()),
+    /// Creates or updates the comment on the pull request.
+    pub(crate) async fn comment(&self, facts: &Facts<'_>) -> Result<CommentResult, Failure> {
+        let is_wanted = match facts.wishes.comment {
+            CommentWhen::Off => return Ok(CommentOutcome::Off.into()),
+            CommentWhen::Always => true,
+            CommentWhen::Changes => is_news(facts.report),
+            CommentWhen::Failures => facts.report.is_bad(),
         };
         let client = Client::new(self.here)?;
         let found = pull_request::find(&client, &self.repository, self.here).await?;
         let Some(pull_request) = found else {
-            return Ok(Commented::Off.into());
+            return Ok(CommentOutcome::Off.into());
         };
         let Some(marker) = self.marker(&pull_request, facts.report)? else {
-            return Ok(Commented::Off.into());
+            return Ok(CommentOutcome::Off.into());
         };
         let around = Surroundings {
             secrets: facts.secrets.clone(),
@@ -150,11 +146,12 @@ impl<'a> GitHub<'a> {
             body: first + &page,
             nameless: self.key(None, None),
             marker,
+            is_wanted,
         };
-        sticky.settle(creation).await
+        sticky.settle().await
     }
 
-    /// Whose comment it is. Under `workflow_run` the report comes from an artifact, and only the event is believed.
+    /// The marker of the comment. Under `workflow_run`, only the event is trusted, not the report.
     fn marker(
         &self,
         pull_request: &PullRequest,
@@ -165,7 +162,7 @@ impl<'a> GitHub<'a> {
             Some(other) => {
                 let number = |name| {
                     let told = other.get(name).and_then(Value::as_u64);
-                    told.ok_or(Failure::Untold(name))
+                    told.ok_or_else(|| Failure::untold(name))
                 };
                 Some((number("id")?, number("run_attempt")?))
             }
@@ -183,12 +180,12 @@ impl<'a> GitHub<'a> {
         }))
     }
 
-    /// The run of another workflow that this one tells of.
+    /// The other workflow's run that is reported.
     fn other(&self) -> Option<&Value> {
         self.here.event.get("workflow_run")
     }
 
-    /// The identity of a comment; nobody knows the suite of a run whose report cannot be read, nor its job.
+    /// The key of a comment. Job and suite are unknown if the report cannot be read.
     fn key(&self, job: Option<&str>, suite: Option<&str>) -> String {
         let source = &self.here.source;
         let workflow = match self.other() {
@@ -232,7 +229,7 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    /// Whether what is proposed comes from another repository, whose workflows get a token that only reads.
+    /// Whether the pull request comes from a fork, whose workflows get a read-only token.
     pub(crate) fn is_fork(&self) -> bool {
         let head = self.here.event.pointer("/pull_request/head/repo/full_name");
         let head = head.and_then(Value::as_str);
@@ -240,15 +237,7 @@ impl<'a> GitHub<'a> {
     }
 }
 
-fn wanted(news: bool) -> Creation {
-    if news {
-        Creation::Wanted
-    } else {
-        Creation::Unwanted
-    }
-}
-
-/// Something differs from the baseline, or it is bad and there is none, or it did not come so far.
+/// Whether the run differs from the baseline, is red without one, or did not complete.
 fn is_news(report: &RunReport) -> bool {
     let judged = report.judgement.as_ref().map(|it| it.verdict);
     let complete = matches!(judged, Some(Verdict::Pass | Verdict::Fail));

@@ -1,18 +1,18 @@
-//! Names as GitHub's addresses and our data branch write them: the repository, paths, suites.
+//! Names of repositories, suites and revisions in URLs and on the data branch.
 
 use text::digest::sha256;
 
-/// Digits of a hash that tell two names apart.
+/// The digits of a hash in file names.
 const DIGITS: usize = 8;
 
-/// `owner/name`, checked, as the beginning of addresses.
+/// A valid `owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repository {
     name: String,
 }
 
 impl Repository {
-    /// The repository of that name, if it can be one.
+    /// Validates a repository name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let fine = |part: &str| {
             let plain = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
@@ -29,13 +29,13 @@ impl Repository {
         &self.name
     }
 
-    /// An address below the repository's.
+    /// A URL path below the repository.
     pub(super) fn path(&self, below: &str) -> String {
         format!("/repos/{}{below}", self.name)
     }
 }
 
-/// A suite as the name of a file. One that had to be changed gets some of its hash, so that no two meet.
+/// The file name of a suite. Changed names get a hash, so that they stay distinct.
 pub(crate) fn file_name(suite: &str) -> String {
     let plain: String = suite
         .chars()
@@ -52,7 +52,7 @@ pub(crate) fn file_name(suite: &str) -> String {
     format!("{}-{}", plain.trim_matches(['.', '-']), &hash[..DIGITS])
 }
 
-/// Whether a text is a revision: only digits of a hash.
+/// Whether a text is a commit hash.
 pub(crate) fn is_revision(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,5 +1,4 @@
-//! Which pull request a run belongs to, by the event that this process runs under. What a run's file says of it is
-//! not asked: it may come from a stranger.
+//! Finds the pull request of a run by this process's event. The run's file is not trusted.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,17 +8,17 @@ use super::{
     failure::Failure,
     names::{Repository, is_revision},
 };
-use crate::deliver::facts::Here;
+use crate::deliver::facts::CiEnvironment;
 use text::address::encoded;
 
-/// A pull request with the revision that it proposes.
+/// A pull request and its head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PullRequest {
     /// Its number.
     pub(super) number: u64,
-    /// The repository its head lies in, where that is known.
+    /// The head's repository, if known.
     pub(super) head_repository: Option<String>,
-    /// Its newest revision, as far as the event knows.
+    /// The head revision, if the event has it.
     pub(super) head_sha: Option<String>,
 }
 
@@ -34,7 +33,7 @@ struct Listed {
 #[derive(Debug, Deserialize)]
 struct Head {
     sha: String,
-    /// Absent when the fork was deleted.
+    /// Absent if the fork was deleted.
     repo: Option<Named>,
 }
 
@@ -59,11 +58,11 @@ impl From<Listed> for PullRequest {
     }
 }
 
-/// The pull request, if the run belongs to one.
+/// Finds the pull request, if there is one.
 pub(super) async fn find(
     client: &Client,
     repository: &Repository,
-    here: &Here,
+    here: &CiEnvironment,
 ) -> Result<Option<PullRequest>, Failure> {
     let event = &here.event;
     match here.source.event.as_deref().unwrap_or_default() {
@@ -88,7 +87,7 @@ fn of_event(event: &Value) -> Option<PullRequest> {
     })
 }
 
-/// The open pull request whose head was pushed.
+/// Finds the open pull request whose head was pushed.
 async fn of_push(
     client: &Client,
     repository: &Repository,
@@ -102,7 +101,7 @@ async fn of_push(
     Ok(first(listed, |it| it.is_open_at(sha)))
 }
 
-/// The open pull request whose head the other workflow ran for. Its own list of pull requests is empty for forks.
+/// Finds the open pull request of the other workflow's head. The event's own list is empty for forks.
 async fn of_workflow_run(
     client: &Client,
     repository: &Repository,
@@ -110,11 +109,12 @@ async fn of_workflow_run(
 ) -> Result<Option<PullRequest>, Failure> {
     let told = |name: &str| text(event, &format!("/workflow_run/{name}"));
     let sha = told("head_sha").filter(|sha| is_revision(sha));
-    let sha = sha.ok_or(Failure::Untold("workflow_run.head_sha"))?;
-    let branch = told("head_branch").ok_or(Failure::Untold("workflow_run.head_branch"))?;
-    // None is told of a fork that was deleted.
+    let sha = sha.ok_or_else(|| Failure::untold("workflow_run.head_sha"))?;
+    let branch = told("head_branch");
+    let branch = branch.ok_or_else(|| Failure::untold("workflow_run.head_branch"))?;
+    // Absent if the fork was deleted.
     let from = told("head_repository/full_name").and_then(Repository::from_name);
-    let from = from.ok_or(Failure::Untold("workflow_run.head_repository.full_name"))?;
+    let from = from.ok_or_else(|| Failure::untold("workflow_run.head_repository.full_name"))?;
     let owner = from.name().split('/').next().unwrap_or_default();
     let path = format!(
         "/pulls?state=open&per_page=100&head={}%3A{}",
@@ -130,8 +130,8 @@ async fn of_workflow_run(
     the_one(fitting, event)
 }
 
-/// The one that the other workflow ran for. Where several propose the same revision, only GitHub's own list can tell
-/// which: each was tested on a base of its own, and one must not be told what another one is worth.
+/// Selects among pull requests with the same head by the event's list. They have different bases, so a wrong one must
+/// not get the comment.
 fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, Failure> {
     let only = |mut some: Vec<Listed>| {
         (some.len() == 1)
@@ -150,17 +150,23 @@ fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, F
     let own = event.pointer("/repository/id");
     let named = |it: &Listed| {
         told.iter().any(|told| {
-            // The list has those of other repositories too, which are numbered by themselves.
+            // The list also has pull requests of other repositories.
             let base = told.pointer("/base/repo/id");
             let is_ours = base.is_none() || own.is_none() || base == own;
             is_ours && told.get("number").and_then(Value::as_u64) == Some(it.number)
         })
     };
     let named = fitting.into_iter().filter(named).collect();
-    only(named).map(Some).ok_or(Failure::Ambiguous(numbers))
+    let numbers: Vec<String> = numbers.iter().map(|it| format!("#{it}")).collect();
+    only(named).map(Some).ok_or_else(|| {
+        Failure::Other(format!(
+            "the open pull requests {} have the same head, and the event does not say which of them was tested",
+            numbers.join(", ")
+        ))
+    })
 }
 
-/// The oldest that fits.
+/// The oldest match.
 fn first(listed: Option<Vec<Listed>>, fits: impl Fn(&Listed) -> bool) -> Option<PullRequest> {
     let fitting = listed.into_iter().flatten().filter(fits);
     fitting.min_by_key(|it| it.number).map(PullRequest::from)

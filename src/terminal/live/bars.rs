@@ -1,4 +1,4 @@
-//! The moving part: lines and a bar on stderr, drawn over themselves.
+//! Progress lines and bar on stderr.
 
 use std::{
     io::{self, Write},
@@ -10,7 +10,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Counts, Streams};
 
-/// How often something is drawn in a second, at most.
+/// The most redraws per second.
 const DRAWINGS: u8 = 20;
 
 /// A line for each running job and the bar below them.
@@ -21,7 +21,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Bars on stderr; nothing is drawn until there is something to say.
+    /// Bars on stderr, hidden if it is not a terminal.
     pub(super) fn new(streams: &Streams) -> Self {
         let terminal = Term::read_write_pair(io::stdin(), Canvas(streams.clone()));
         Self::on(ProgressDrawTarget::term(terminal, DRAWINGS))
@@ -40,7 +40,7 @@ impl Bars {
         }
     }
 
-    /// Shows these lines and counts.
+    /// Updates lines and counts.
     pub(super) fn draw(&mut self, lines: &[String], counts: &Counts) {
         while self.lines.len() > lines.len() {
             if let Some(line) = self.lines.pop() {
@@ -61,12 +61,12 @@ impl Bars {
         self.bar.tick();
     }
 
-    /// Writes to another stream of the same terminal, the bars out of the way.
+    /// Hides the bars while `write` runs.
     pub(super) fn beside(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         self.all.suspend(write)
     }
 
-    /// Takes everything away.
+    /// Removes the bars.
     pub(super) fn clear(self) {
         for line in &self.lines {
             line.finish_and_clear();
@@ -75,7 +75,7 @@ impl Bars {
     }
 }
 
-/// Standard error, of which `indicatif` hears no trouble: it would panic when the terminal goes away.
+/// Standard error without errors, because `indicatif` panics on them.
 #[derive(Debug)]
 struct Canvas(Streams);
 
@@ -96,7 +96,7 @@ impl AsRawFd for Canvas {
     }
 }
 
-/// The style of a template; the templates are constants, and one that were wrong would only look plain.
+/// Parses a constant template; an invalid one would only look plain.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())

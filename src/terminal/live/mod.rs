@@ -1,5 +1,5 @@
-//! What is seen while the run goes on: a fold over its events. Result lines go to stdout in plan order; on a
-//! terminal a line for each running job and a bar of counts stand below them, on stderr, and are gone at the end.
+//! The live view of a run, built from its events. Result lines go to stdout in plan order; on a terminal, stderr shows
+//! running jobs and a bar, which disappear at the end.
 
 mod bars;
 
@@ -24,41 +24,41 @@ use mcp::observation::disruption::Phase;
 use report::{cleaner::Cleaner, record::Record, tally::Tally};
 use text::head;
 
-/// How often the bars are drawn at most.
+/// The shortest time between redraws.
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Running jobs that have their own line.
+/// The most running jobs shown.
 const MOST_LINES: usize = 12;
 
-/// Characters of a running job's name.
+/// The most characters of a job's name.
 const NAME_CHARACTERS: usize = 60;
 
-/// Whether outcomes get their lines on stdout.
+/// Whether stdout shows result lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Results {
-    /// They do.
+    /// It does.
     Lines,
-    /// Not at all, because stdout belongs to something else (`--json`).
+    /// It does not, because a report goes there.
     Silent,
 }
 
-/// Whether there are bars on stderr.
+/// Whether stderr shows bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// There are: it is a terminal.
+    /// It does: it is a terminal.
     Bars,
-    /// There are not.
+    /// It does not.
     None,
 }
 
-/// How the run is shown.
+/// The options of the view.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveOptions {
     /// Lines of outcomes.
     pub(crate) results: Results,
     /// Bars.
     pub(crate) progress: Progress,
-    /// Where the bars are drawn.
+    /// The streams of the process.
     pub(crate) streams: Streams,
     /// Colours of the lines.
     pub(crate) theme: Theme,
@@ -66,22 +66,22 @@ pub(crate) struct LiveOptions {
     pub(crate) trials: u32,
 }
 
-/// The view of a run. It owns the bars; whoever owns stdout lends it for each event.
+/// The live view. It owns the bars; the caller owns stdout.
 pub(crate) struct Live {
     options: LiveOptions,
-    /// Columns of the terminal that results are shown on.
+    /// The width of the terminal on stdout.
     columns: Option<usize>,
     bars: Option<Bars>,
     running: BTreeMap<JobIndex, Running>,
-    /// What all wait for; empty when there is nothing.
+    /// The preparation that all jobs wait for; else empty.
     preparing: String,
     counts: Counts,
-    /// Lines that wait for the next drawing, so that the bars are not taken away for each.
+    /// Result lines collected until the next redraw.
     waiting: String,
     drawn: Instant,
 }
 
-/// A job that runs.
+/// A running job.
 #[derive(Debug)]
 struct Running {
     name: String,
@@ -90,7 +90,7 @@ struct Running {
     since: Instant,
 }
 
-/// What the bar says.
+/// The counts of the bar.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     total: usize,
@@ -98,7 +98,7 @@ struct Counts {
 }
 
 impl Live {
-    /// A view before its first event.
+    /// Creates the view.
     pub(crate) fn new(options: LiveOptions) -> Self {
         Self {
             bars: match options.progress {
@@ -115,7 +115,7 @@ impl Live {
         }
     }
 
-    /// Shows one event; `record` is what the recorder made of it, for a job that finished.
+    /// Shows one event. `record` is the finished job's record.
     pub(crate) fn apply(
         &mut self,
         event: &Event,
@@ -164,7 +164,7 @@ impl Live {
         Ok(())
     }
 
-    /// Draws the bars anew; to be called every now and then, because time passes without events.
+    /// Redraws the bars; called periodically.
     pub(crate) fn tick(&mut self, out: &mut impl Write) -> io::Result<()> {
         let Some(bars) = &mut self.bars else {
             return Ok(());
@@ -187,7 +187,7 @@ impl Live {
         written
     }
 
-    /// Takes the bars away and prints what waits; also after a run that broke off.
+    /// Removes the bars and prints the remaining lines, also after an aborted run.
     pub(crate) fn finish(&mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(bars) = self.bars.take() {
             bars.clear();
@@ -227,13 +227,13 @@ impl Counts {
         }
     }
 
-    /// `2 failed, 1 error`; nothing while all is well.
+    /// Counts such as `2 failed, 1 error`; empty if all passed.
     fn text(&self) -> String {
         self.finished.besides().join(", ")
     }
 }
 
-/// A line for each running job, in plan order: the ones that wait longest are the interesting ones.
+/// One line for each running job, in plan order.
 fn lines(running: &BTreeMap<JobIndex, Running>, now: Instant) -> Vec<String> {
     let mut lines: Vec<String> = running
         .values()

@@ -24,7 +24,7 @@ struct Loopback {
 }
 
 impl Loopback {
-    /// Tunnels to `API` lead to the twin, with any port but 443; there is no way to anybody else.
+    /// Questions to `API` at port 8080 go to the twin; there is no way to anybody else, and no tunnel.
     fn start(twin: &Twin) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -33,7 +33,7 @@ impl Loopback {
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let (kept, target) = (Arc::clone(&kept), target.clone());
-                thread::spawn(move || tunnel(client, &target, &kept));
+                thread::spawn(move || forward(client, &target, &kept));
             }
         });
         Self { address, asked }
@@ -44,27 +44,28 @@ impl Loopback {
     }
 }
 
-fn tunnel(mut client: TcpStream, target: &str, kept: &Mutex<Vec<Vec<String>>>) {
+fn forward(mut client: TcpStream, target: &str, kept: &Mutex<Vec<Vec<String>>>) {
     let mut reader = BufReader::new(client.try_clone().unwrap());
-    let mut lines = Vec::new();
+    let (mut lines, mut head) = (Vec::new(), String::new());
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line).is_err() || line.trim_end().is_empty() {
             break;
         }
         lines.push(line.trim_end().to_owned());
+        head.push_str(&line);
     }
     let way = lines.first().cloned().unwrap_or_default();
     kept.lock().unwrap().push(lines);
-    if way != format!("CONNECT {API}:8080 HTTP/1.1") {
+    let place = format!("http://{API}:8080");
+    if !way.contains(&place) {
         let _ = client.write_all(b"HTTP/1.1 502 Bad Gateway\r\n\r\n");
         return;
     }
     let server = TcpStream::connect(target).unwrap();
-    client
-        .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        .unwrap();
     let mut up = server.try_clone().unwrap();
+    let head = head.replacen(&place, "", 1);
+    up.write_all(format!("{head}\r\n").as_bytes()).unwrap();
     let forward = thread::spawn(move || {
         let _ = io::copy(&mut reader, &mut up);
         let _ = up.shutdown(Shutdown::Write);
@@ -88,6 +89,14 @@ fn run(twin: &Twin, variables: &[(&str, &str)]) -> (String, String) {
     (ran.stdout, step.output(&project, "comment"))
 }
 
+/// Whether ada:opensesame asks.
+fn is_authorized(lines: &[String]) -> bool {
+    let authorization = "proxy-authorization: basic ywrhom9wzw5zzxnhbwu=";
+    lines
+        .iter()
+        .any(|line| line.to_lowercase() == authorization)
+}
+
 #[test]
 fn every_question_goes_through_the_proxy() {
     let twin = Twin::start();
@@ -107,19 +116,11 @@ fn every_question_goes_through_the_proxy() {
     let asked = proxy.asked();
     assert!(!asked.is_empty());
     for lines in asked {
-        assert_eq!(lines[0], format!("CONNECT {API}:8080 HTTP/1.1"));
-        // ada:opensesame
-        let authorization = "proxy-authorization: basic ywrhom9wzw5zzxnhbwu=";
         assert!(
-            lines
-                .iter()
-                .any(|line| line.to_lowercase() == authorization),
+            lines[0].contains(&format!("http://{API}:8080/")),
             "{lines:?}"
         );
-        assert!(
-            !lines.iter().any(|line| line.contains("Bearer")),
-            "{lines:?}"
-        );
+        assert!(is_authorized(&lines), "{lines:?}");
     }
 }
 
@@ -143,22 +144,33 @@ fn a_proxy_that_refuses_or_cannot_be_used_is_named_and_leaves_the_verdict() {
     let twin = Twin::start();
     let proxy = Loopback::start(&twin);
     let secured = format!("https://{API}");
-    let way = format!("http://{}", proxy.address);
+    let graphql = format!("{secured}/graphql");
+    let way = format!("http://ada:opensesame@{}", proxy.address);
     let (said, comment) = run(
         &twin,
-        &[("HTTPS_PROXY", &way), ("GITHUB_API_URL", &secured)],
+        &[
+            ("HTTPS_PROXY", &way),
+            ("GITHUB_API_URL", &secured),
+            ("GITHUB_GRAPHQL_URL", &graphql),
+        ],
     );
     assert_eq!(comment, "failed", "{said}");
+    assert!(said.contains("tunnel"), "{said}");
+    let lines = proxy.asked()[0].clone();
+    assert_eq!(lines[0], format!("CONNECT {API}:443 HTTP/1.1"));
+    assert!(is_authorized(&lines), "{lines:?}");
     assert!(
-        said.contains(&format!("(through the proxy {})", proxy.address)),
-        "{said}"
+        !lines.iter().any(|line| line.contains("Bearer")),
+        "{lines:?}"
     );
-    assert_eq!(proxy.asked()[0][0], format!("CONNECT {API}:443 HTTP/1.1"));
+    // One that cannot be used is not gone around.
     let socks = "socks5://ada:opensesame@127.0.0.1:1";
-    let (said, _) = run(&twin, &[("ALL_PROXY", socks), ("GITHUB_API_URL", &secured)]);
-    assert!(
-        said.contains("the proxy of ALL_PROXY is not reached over plain HTTP"),
-        "{said}"
-    );
+    let variables = [
+        ("ALL_PROXY", socks),
+        ("GITHUB_API_URL", &secured),
+        ("GITHUB_GRAPHQL_URL", &graphql),
+    ];
+    let (said, comment) = run(&twin, &variables);
+    assert_eq!(comment, "failed", "{said}");
     assert!(twin.world().asked.is_empty());
 }

@@ -146,15 +146,12 @@ fn a_token_goes_nowhere_else_and_no_circle_is_followed() {
     let place = format!("{}/repositories/1/issues/5/comments", other.url);
     let moved = Fault::Status(301, vec![("location", place)]);
     spoken(("GET", "/comments"), 9, moved)
-        .is("failed", "GitHub points to 127.0.0.1, and the token");
+        .is("failed", "GitHub redirects to another host, and the token");
     assert!(other.world().asked.is_empty());
     let circle = vec![("location", "/repositories/1/issues/5/comments".to_owned())];
     let turning = spoken(("GET", "/comments"), 99, Fault::Status(301, circle));
-    turning.is(
-        "failed",
-        "GitHub pointed elsewhere more than 3 times in a row",
-    );
+    turning.is("failed", "GitHub redirected more than 3 times in a row");
     assert_eq!(turning.twin.world().count("GET", "/comments"), 4);
     let nowhere = spoken(("GET", "/comments"), 9, Fault::Status(301, Vec::new()));
-    nowhere.is("failed", "GitHub points to no place");
+    nowhere.is("failed", "GitHub redirects to another host");
 }

@@ -108,7 +108,7 @@ fn of_several_pull_requests_with_one_head_the_one_that_github_names_is_told() {
         assert_eq!((made(5), made(8)), (expected(5), expected(8)), "{named:?}");
         let code = if wanted.is_some() { 0 } else { 3 };
         assert_eq!(ran.code, code, "{}", ran.stdout);
-        let said = "#5, #8 propose the same revision, and the event does not tell which";
+        let said = "#5, #8 have the same head, and the event does not say which";
         let lines = ran.stdout.lines().filter(|line| line.contains(said));
         assert_eq!(
             lines.count(),
@@ -312,7 +312,7 @@ fn a_comment_that_could_not_be_made_fails_the_job_that_is_there_for_it() {
         assert_eq!(ran.code, 3, "{}", ran.stdout);
         assert_eq!(step.output(&project, "comment"), word);
         assert!(
-            ran.stdout.contains("could not be brought up to date"),
+            ran.stdout.contains("could not be updated"),
             "{}",
             ran.stdout
         );

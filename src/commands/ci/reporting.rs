@@ -1,18 +1,17 @@
-//! After the run: compare, judge, and tell it to every sink, in this order: report files, GitHub's comment and data
-//! branch, the log with its annotations, the step summary, and last the outputs. A file that cannot be written
-//! changes the verdict; what GitHub refuses never does.
+//! After the run: compares, judges and reports to all sinks in this order: report files, GitHub, log with annotations,
+//! step summary, outputs. A file that cannot be written changes the verdict; a refusal by GitHub never does.
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{UPDATE_BASELINE, cause_of, remote, remote::Known, sinks};
+use super::{UPDATE_BASELINE, cause_of, remote, remote::BaselineLookup, sinks};
 use crate::{
-    cli::ci::Store,
+    cli::ci::{Store, Switch},
     commands::running::{Screen, baseline},
     deliver::{
         self, DeliverError, Destination,
         bounds::Bounds,
-        facts::{Facts, Here, Wanted, Wishes},
-        github::comment::Commented,
+        facts::{CiEnvironment, Facts, Wishes},
+        github::comment::CommentOutcome,
     },
     terminal::closing,
 };
@@ -26,48 +25,48 @@ use report::{
 };
 use text::{exit::ExitCode, redact::Secrets};
 
-/// What is known when the run is over, whichever way it ended.
+/// Everything needed to report a run, however it ended.
 #[derive(Debug)]
-pub(super) struct Telling<'a> {
+pub(super) struct Reporting<'a> {
     /// Where this process runs.
-    pub(super) here: &'a Here,
-    /// Why what this process itself was asked for cannot be done, whatever the run is worth.
+    pub(super) here: &'a CiEnvironment,
+    /// An error in this job's own options, independent of the run.
     pub(super) misuse: Option<Cause>,
-    /// What is asked of the sinks.
+    /// The wishes for the sinks.
     pub(super) wishes: Wishes,
-    /// What is asked of the run.
+    /// The demands on the run.
     pub(super) demands: Demands,
-    /// What it is compared with.
+    /// The baseline to compare with.
     pub(super) baseline: &'a Store,
-    /// Where it becomes a baseline itself.
+    /// Where to write the new baseline.
     pub(super) update_baseline: &'a Store,
     /// Values that no sink may show.
     pub(super) secrets: Secrets,
     /// Whether the log shows every frame.
     pub(super) frames: Frames,
-    /// What the exit code says.
-    pub(super) exits: Exits,
+    /// What decides the exit code.
+    pub(super) exits: ExitBasis,
 }
 
 /// What the exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exits {
+pub(super) enum ExitBasis {
     /// The verdict.
     ByVerdict,
-    /// Whether it could be told, in the files and in the comment: the verdict was somebody else's.
-    ByTelling,
+    /// Whether files and comment could be written. The verdict belongs to another workflow.
+    ByReporting,
 }
 
-impl Telling<'_> {
-    /// Compares, judges and tells; `causes` are those that the report does not show.
-    pub(super) fn tell(
+impl Reporting<'_> {
+    /// Compares, judges and reports. `causes` are those that the report itself does not show.
+    pub(super) fn report(
         self,
         mut report: RunReport,
         mut causes: Vec<Cause>,
         screen: &mut Screen,
     ) -> ExitCode {
         let mut told = causes.len();
-        // Of a run that is not whole, what is not there says nothing.
+        // Missing assertions mean nothing in a partial run.
         let scope = if causes.is_empty() {
             Scope::Whole
         } else {
@@ -78,11 +77,11 @@ impl Telling<'_> {
             Ok(known) => known,
             Err(cause) => {
                 causes.push(cause);
-                Known::default()
+                BaselineLookup::default()
             }
         };
         if let Some(cause) = self.ungated(&known) {
-            // It is the verdict's, and nothing that could not be told.
+            // It counts as a cause of the run's verdict, not as a reporting error.
             causes.insert(told, cause);
             told += 1;
         } else {
@@ -99,42 +98,42 @@ impl Telling<'_> {
             let text = format!("cannot write to stdout: {error}");
             screen.note(&text);
             causes.push(Cause::new(Verdict::Error, &text));
-            // Nothing that is told may contradict the exit code.
+            // The reports must agree with the exit code.
             written = self.write_files(&mut report, &mut causes, screen);
         }
-        let commented = self.tell_github((&mut report, &causes[..told]), &known, screen);
+        let commented = self.report_to_github((&mut report, &causes[..told]), &known, screen);
         let came = screen.context().interrupts.came();
         let came_late = note_interrupt(&mut report, screen);
         if came_late {
             written = self.write_files(&mut report, &mut causes, screen);
-            screen.note("interrupted: the verdict is `interrupted`, and GitHub is asked and told nothing more");
+            screen.note("interrupted: the verdict is `interrupted`, and no further requests are sent to GitHub");
         }
         let facts = self.facts(&report);
         sinks::annotate(&facts, screen);
         sinks::summarize(&facts, screen);
-        sinks::tell_outputs(&facts, &written, commented.word(), screen);
+        sinks::write_outputs(&facts, &written, commented.word(), screen);
         let verdict = match self.exits {
-            Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
-            // As the outputs have it: a signal that comes after them is too late.
-            Exits::ByTelling if came || came_late => Some(Verdict::Interrupted),
-            Exits::ByTelling => Some(worth_of_telling(causes.get(told), commented)),
+            ExitBasis::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
+            // As in the outputs: later signals do not count.
+            ExitBasis::ByReporting if came || came_late => Some(Verdict::Interrupted),
+            ExitBasis::ByReporting => Some(reporting_verdict(causes.get(told), commented)),
         };
         verdict.unwrap_or(Verdict::Error).exit()
     }
 
-    /// Tells GitHub. `theirs` are the causes that the run has whoever tells of it: people who read of a run of another
-    /// workflow are not told what is wrong with this one.
-    fn tell_github(
+    /// Writes to GitHub. `theirs` are the causes of the run itself: readers of another workflow's run do not see this
+    /// job's own errors.
+    fn report_to_github(
         &self,
         (report, theirs): (&mut RunReport, &[Cause]),
-        known: &Known,
+        known: &BaselineLookup,
         screen: &Screen,
-    ) -> Commented {
+    ) -> CommentOutcome {
         if !self.speaks(report, screen) {
-            return Commented::Off;
+            return CommentOutcome::Off;
         }
         let own = report.judgement.clone();
-        if self.here.tells_of_another() {
+        if self.here.reports_another_run() {
             report.judgement = Some(judge(report, self.demands, theirs.to_vec()));
         }
         let facts = self.facts(report);
@@ -144,19 +143,20 @@ impl Telling<'_> {
         commented
     }
 
-    /// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and
-    /// who is interrupted has no time. A run of another workflow may have been: whoever tells of it has the time, and
-    /// what an earlier one left on the pull request is not how it is now.
+    /// Whether the run is compared and reported on GitHub. A shard is not, nor is an interrupted run, unless another
+    /// workflow reports it: an older comment would be wrong.
     fn speaks(&self, report: &RunReport, screen: &Screen) -> bool {
         let has_time = match report.end {
             End::Finished => true,
-            End::Interrupted => self.here.tells_of_another() && !screen.context().interrupts.came(),
+            End::Interrupted => {
+                self.here.reports_another_run() && !screen.context().interrupts.came()
+            }
         };
         has_time && report.plan.shard == 0
     }
 
-    /// Keeps why there is no comparison: whoever tells of the stored run again says the same.
-    fn keep_reason(&self, report: &mut RunReport, known: &Known, screen: &Screen) {
+    /// Stores why there is no comparison, so that a later report of the stored run gives the same reason.
+    fn keep_reason(&self, report: &mut RunReport, known: &BaselineLookup, screen: &Screen) {
         if report.comparison.is_some() {
             report.uncompared = None;
         } else if !report.records.is_empty() && self.speaks(report, screen) {
@@ -178,15 +178,15 @@ impl Telling<'_> {
         }
     }
 
-    /// That something was to be red and nobody can say whether it is, for the baseline could not be read.
-    fn ungated(&self, known: &Known) -> Option<Cause> {
+    /// The cause if a gate cannot be judged because the baseline could not be read.
+    fn ungated(&self, known: &BaselineLookup) -> Option<Cause> {
         let gates = self.gates()?;
         let unread = known.unread.as_ref()?;
         let text = format!("{gates} cannot be judged: {unread}");
         Some(Cause::new(Verdict::Fail, &text))
     }
 
-    /// The switches by which the comparison makes a run red.
+    /// The options that make the run red by comparison.
     fn gates(&self) -> Option<&'static str> {
         match (self.demands.regression, self.demands.breaking) {
             (Gate::Open, Gate::Open) => None,
@@ -196,8 +196,8 @@ impl Telling<'_> {
         }
     }
 
-    /// Says that a comparison was to make the run red and there was none.
-    fn note_nothing_compared(&self, report: &RunReport, known: &Known, screen: &Screen) {
+    /// Notes that a gate had nothing to compare with.
+    fn note_nothing_compared(&self, report: &RunReport, known: &BaselineLookup, screen: &Screen) {
         let Some(gates) = self.gates() else {
             return;
         };
@@ -215,29 +215,29 @@ impl Telling<'_> {
         };
         let said = format!("{gates} can find no {what}: no baseline ({reason})");
         match self.wishes.annotations {
-            Wanted::Yes => remote::say(self.here, screen, said),
-            Wanted::No => screen.note(&said),
+            Switch::Auto => remote::say(self.here, screen, said),
+            Switch::Off => screen.note(&said),
         }
     }
 
-    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is; one
-    /// that had nothing to be compared with, too, unless a file is named here or the comparison is to make it red.
+    /// Compares the run with the baseline. A stored comparison and an empty run stay as they are, and so does a stored
+    /// run without a baseline, unless a file or a gate is given here.
     fn compare(
         &self,
         report: &mut RunReport,
         scope: Scope,
         screen: &Screen,
-    ) -> Result<Known, Cause> {
+    ) -> Result<BaselineLookup, Cause> {
         if report.comparison.is_some() || report.records.is_empty() || !self.speaks(report, screen)
         {
-            return Ok(Known::default());
+            return Ok(BaselineLookup::default());
         }
         if let (Store::Auto | Store::Off, Some(reason)) = (self.baseline, &report.uncompared)
             && self.gates().is_none()
         {
-            return Ok(Known {
+            return Ok(BaselineLookup {
                 reason: Some(reason.clone()).filter(|it| !it.is_empty()),
-                ..Known::default()
+                ..BaselineLookup::default()
             });
         }
         match self.baseline {
@@ -247,7 +247,7 @@ impl Telling<'_> {
                 scope,
                 screen,
             )),
-            Store::Off => Ok(Known::default()),
+            Store::Off => Ok(BaselineLookup::default()),
             Store::Path(path) => {
                 let base = &*self.here.environment.directory;
                 let surroundings = (base, &screen.context().interrupts);
@@ -258,19 +258,19 @@ impl Telling<'_> {
                     report.compare_with(&known, &against, scope);
                     known
                 });
-                Ok(Known {
+                Ok(BaselineLookup {
                     baseline: known,
-                    ..Known::default()
+                    ..BaselineLookup::default()
                 })
             }
         }
     }
 
-    /// Writes the run into its baseline file, unless part of it is missing.
+    /// Writes the baseline file, unless the run is incomplete.
     fn keep_baseline(
         &self,
         (report, judged): (&RunReport, &Judgement),
-        known: &Known,
+        known: &BaselineLookup,
         screen: &mut Screen,
     ) -> Result<(), Cause> {
         let Some(path) = self.update_baseline.path() else {
@@ -285,8 +285,8 @@ impl Telling<'_> {
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
     }
 
-    /// Writes the reports. One that cannot be written changes the verdict, which the others must show.
-    /// Those that are there, each at its path.
+    /// Writes the reports and returns those that exist. A write error changes the verdict, so the others are written
+    /// again.
     fn write_files(
         &self,
         report: &mut RunReport,
@@ -324,7 +324,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The closing report, and the verdict with its causes.
+    /// Prints the closing report, and the verdict with its causes.
     fn show(&self, report: &RunReport, screen: &mut Screen) -> std::io::Result<()> {
         let detail = Detail {
             frames: self.frames,
@@ -347,7 +347,7 @@ impl Telling<'_> {
     }
 }
 
-/// Marks a run that was to be told of when the process was told to end; whether it was not marked before.
+/// Marks the run as interrupted if a signal came; returns whether that is new.
 fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
     let is_new = screen.context().interrupts.came() && report.end == End::Finished;
     if is_new {
@@ -356,13 +356,17 @@ fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
     is_new
 }
 
-/// What telling of a run was worth: what hindered it, else whether the comment is as it should be.
-fn worth_of_telling(own: Option<&Cause>, commented: Commented) -> Verdict {
+/// The verdict on the reporting itself.
+fn reporting_verdict(own: Option<&Cause>, commented: CommentOutcome) -> Verdict {
     match (own, commented) {
         (Some(cause), _) => cause.verdict,
-        (None, Commented::Denied | Commented::Failed) => Verdict::Error,
-        (None, Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off) => {
-            Verdict::Pass
-        }
+        (None, CommentOutcome::Denied | CommentOutcome::Failed) => Verdict::Error,
+        (
+            None,
+            CommentOutcome::Created
+            | CommentOutcome::Updated
+            | CommentOutcome::Unchanged
+            | CommentOutcome::Off,
+        ) => Verdict::Pass,
     }
 }
