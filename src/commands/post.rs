@@ -49,7 +49,7 @@ fn tidy(context: &Context) -> String {
     let removing = async {
         match engine::connect(&wanted, &context.environment).await {
             Ok(engine) => remove(&engine, label).await,
-            Err(refusal) => nothing(refusal.message()),
+            Err(refusal) => nothing(&refusal.message),
         }
     };
     let removed = runtime.block_on(async { timeout(LIMIT, removing).await });

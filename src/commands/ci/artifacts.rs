@@ -175,7 +175,10 @@ mod tests {
             &|at| fs::create_dir_all(at.join("1/2/3/4/5")).unwrap(),
             "`1/2/3/4/5` cannot be used: it lies too deep",
         );
-        case(&|at| fs::write(at.join("b"), [0xff]).unwrap(), "no UTF-8");
+        case(
+            &|at| fs::write(at.join("b"), [0xff]).unwrap(),
+            "not valid UTF-8",
+        );
         case(&|at| fs::write(at.join("b"), "{").unwrap(), "no JSON");
         case(
             &|at| {

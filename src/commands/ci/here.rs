@@ -261,9 +261,9 @@ mod tests {
             assert!(notes.concat().contains(wanted), "{notes:?}");
         };
         case(None, "is not used");
-        case(Some("{"), "no JSON");
+        case(Some("{"), "not JSON");
         let deep = "[".repeat(100_000);
-        case(Some(&deep), "no JSON");
+        case(Some(&deep), "not JSON");
     }
 
     #[test]

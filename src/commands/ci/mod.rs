@@ -310,14 +310,14 @@ fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
 
 /// Converts a refusal into a cause.
 fn cause_of(refusal: &Refusal) -> Cause {
-    let verdict = match refusal.code() {
+    let verdict = match refusal.code {
         ExitCode::Interrupted => Verdict::Interrupted,
         ExitCode::Invalid => Verdict::Invalid,
         ExitCode::CouldNotRun => Verdict::Error,
         ExitCode::NothingSelected => Verdict::Empty,
         ExitCode::Failed | ExitCode::Passed => Verdict::Fail,
     };
-    Cause::new(verdict, refusal.message())
+    Cause::new(verdict, &refusal.message)
 }
 
 #[cfg(test)]

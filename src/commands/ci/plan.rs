@@ -131,7 +131,7 @@ fn durations(
         Store::Auto => Ok(remote::durations(here, &args.badge_branch, suite, screen)),
         Store::Off => Ok(BTreeMap::new()),
         Store::Path(path) => {
-            let surroundings = (Path::new(""), &screen.context().interrupts);
+            let surroundings = (Path::new(""), &screen.context.interrupts);
             let known = baseline::read(path, (UPDATE_BASELINE, None), surroundings)?;
             Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
         }
@@ -243,10 +243,11 @@ fn write(
 ) -> Result<(), Refusal> {
     let cannot = |problem: String| Refusal::new(ExitCode::CouldNotRun, problem);
     let place = Destination::Within(Bounds::of(environment), args.plan.clone());
-    deliver::write(&place, &plan.render(), screen.stdout())
+    deliver::write(&place, &plan.render(), &mut screen.stdout)
         .map_err(|error| cannot(error.to_string()))?;
     sinks::append_outputs(environment, &outputs(plan), screen);
-    print(plan, screen.stdout()).map_err(|error| cannot(format!("cannot write to stdout: {error}")))
+    print(plan, &mut screen.stdout)
+        .map_err(|error| cannot(format!("cannot write to stdout: {error}")))
 }
 
 fn print(plan: &PlanFile, out: &mut Stdout) -> std::io::Result<()> {

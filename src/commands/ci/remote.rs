@@ -202,7 +202,7 @@ fn asked<T>(
     screen: &Screen,
     question: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    match running::unless_interrupted(&screen.context().interrupts, question) {
+    match running::unless_interrupted(&screen.context.interrupts, question) {
         Ok(Some(answer)) => answer,
         Ok(None) => Err(Failure::Interrupted),
         Err(error) => Err(Failure::Other(format!(

@@ -102,7 +102,7 @@ impl Reporting<'_> {
             written = self.write_files(&mut report, &mut causes, screen);
         }
         let commented = self.report_to_github((&mut report, &causes[..told]), &known, screen);
-        let came = screen.context().interrupts.came();
+        let came = screen.context.interrupts.came();
         let came_late = note_interrupt(&mut report, screen);
         if came_late {
             written = self.write_files(&mut report, &mut causes, screen);
@@ -149,7 +149,7 @@ impl Reporting<'_> {
         let has_time = match report.end {
             End::Finished => true,
             End::Interrupted => {
-                self.here.reports_another_run() && !screen.context().interrupts.came()
+                self.here.reports_another_run() && !screen.context.interrupts.came()
             }
         };
         has_time && report.plan.shard == 0
@@ -250,7 +250,7 @@ impl Reporting<'_> {
             Store::Off => Ok(BaselineLookup::default()),
             Store::Path(path) => {
                 let base = &*self.here.environment.directory;
-                let surroundings = (base, &screen.context().interrupts);
+                let surroundings = (base, &screen.context.interrupts);
                 let updated = (UPDATE_BASELINE, self.update_baseline.path());
                 let read = baseline::read(path, updated, surroundings);
                 let read = read.map_err(|refusal| cause_of(&refusal))?;
@@ -281,7 +281,7 @@ impl Reporting<'_> {
         }
         let place = Destination::Within(Bounds::of(&self.here.environment), path.to_owned());
         let compared = known.baseline.as_ref();
-        baseline::save((path, &place), report, compared, screen.stdout())
+        baseline::save((path, &place), report, compared, &mut screen.stdout)
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
     }
 
@@ -308,7 +308,7 @@ impl Reporting<'_> {
                 let written = format
                     .text(report)
                     .map_err(|cause| DeliverError::new("make", path, cause))
-                    .and_then(|text| deliver::write(&destination, &text, screen.stdout()));
+                    .and_then(|text| deliver::write(&destination, &text, &mut screen.stdout));
                 if let Err(error) = written {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
                     broken.insert(path);
@@ -334,9 +334,9 @@ impl Reporting<'_> {
         if self.frames == Frames::All {
             screen.unheeded(|out| closing::write(out, report, &detail, theme))?;
         } else {
-            closing::write(screen.stdout(), report, &detail, theme)?;
+            closing::write(&mut screen.stdout, report, &detail, theme)?;
         }
-        let out = screen.stdout();
+        let out = &mut screen.stdout;
         if let Some(judgement) = &report.judgement {
             writeln!(out, "verdict: {}", judgement.verdict.word())?;
             for cause in &judgement.causes {
@@ -349,7 +349,7 @@ impl Reporting<'_> {
 
 /// Marks the run as interrupted if a signal came; returns whether that is new.
 fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
-    let is_new = screen.context().interrupts.came() && report.end == End::Finished;
+    let is_new = screen.context.interrupts.came() && report.end == End::Finished;
     if is_new {
         report.end = End::Interrupted;
     }

@@ -62,7 +62,7 @@ pub(super) fn summarize(facts: &Facts<'_>, screen: &mut Screen) {
         return;
     };
     let destination = Destination::StepSummary(path.into());
-    if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
+    if let Err(error) = deliver::write(&destination, &text, &mut screen.stdout) {
         screen.note(&error.to_string());
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn list(
     screen: &mut Screen,
 ) -> Result<ExitCode, Refusal> {
     let in_workflow = screen.is_in_workflow();
-    let out = screen.stdout();
+    let out = &mut screen.stdout;
     let first_trials = || prepared.plan.jobs.iter().filter(|job| job.trial == 1);
     if args.json {
         let cleaner = Cleaner::new(prepared.secrets());
@@ -87,7 +87,7 @@ pub(super) fn dry_run(
     args: &RunArgs,
     screen: &mut Screen,
 ) -> Result<ExitCode, Refusal> {
-    let out = screen.stdout();
+    let out = &mut screen.stdout;
     if args.json {
         let cleaner = Cleaner::new(prepared.secrets());
         let jobs = prepared.plan.jobs.iter();

@@ -44,7 +44,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     }
     let invalid = prepared.is_invalid();
     if invalid && args.strict_load {
-        list::nothing(args, screen.stdout())?;
+        list::nothing(args, &mut screen.stdout)?;
         return Err(Refusal::invalid(
             "nothing was run: the suite has problems (--strict-load)",
         ));
@@ -53,7 +53,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         return list::list(&prepared, args, &mut screen);
     }
     if prepared.plan.jobs.is_empty() {
-        list::nothing(args, screen.stdout())?;
+        list::nothing(args, &mut screen.stdout)?;
         return Err(nothing_selected(&prepared));
     }
     if args.dry_run {
@@ -63,14 +63,14 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let mut report = match running::execute(&mut prepared, args, &mut screen) {
         Ok(report) => report,
         Err(refusal) => {
-            list::nothing(args, screen.stdout())?;
+            list::nothing(args, &mut screen.stdout)?;
             return Err(refusal);
         }
     };
     report.reds = flaky(&report, args).into_iter().collect();
     note_reds(&report, &screen);
     let report = reports.deliver(report, &mut screen)?;
-    let has_given_up = screen.context().streams.has_given_up();
+    let has_given_up = screen.context.streams.has_given_up();
     if has_given_up && report.end == End::Finished {
         // Partly printed results must not look like success.
         return Ok(ExitCode::Interrupted);

@@ -94,7 +94,7 @@ impl Reports {
         places.files.clone_from(&prepared.files);
         places.check()?;
         let base = &prepared.environment.directory;
-        let surroundings = (&**base, &screen.context().interrupts);
+        let surroundings = (&**base, &screen.context.interrupts);
         let wanted = requested.into_iter().map(|(_, format, path)| {
             if is_summary(format, &path) {
                 (format, Destination::StepSummary(path))
@@ -143,7 +143,7 @@ impl Reports {
             };
             let written = text
                 .map_err(|cause| DeliverError::new("make", Path::new(format.word()), cause))
-                .and_then(|text| deliver::write(destination, &text, screen.stdout()));
+                .and_then(|text| deliver::write(destination, &text, &mut screen.stdout));
             if let Err(error) = written {
                 trouble.get_or_insert(error.to_string());
             }
@@ -158,7 +158,7 @@ impl Reports {
                 (path, place),
                 &report,
                 self.baseline.as_ref().map(|(_, baseline)| baseline),
-                screen.stdout(),
+                &mut screen.stdout,
             )
         {
             trouble.get_or_insert(error.to_string());
@@ -175,8 +175,8 @@ impl Reports {
         if self.detail.frames == Frames::All {
             return screen.unheeded(|out| closing::write(out, report, &self.detail, theme));
         }
-        closing::write(screen.stdout(), report, &self.detail, theme)?;
-        screen.stdout().flush()
+        closing::write(&mut screen.stdout, report, &self.detail, theme)?;
+        screen.stdout.flush()
     }
 }
 

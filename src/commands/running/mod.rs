@@ -62,7 +62,7 @@ pub(super) fn execute(
 ) -> Result<RunReport, Refusal> {
     let begun = Instant::now();
     let recorder = recorder(prepared, args);
-    let interrupts = screen.context().interrupts.clone();
+    let interrupts = screen.context.interrupts.clone();
     interrupts.listen();
     let mut options = prepared.run_options(args, interrupts.token());
     if let Some((most, note)) = open_files::fewer_jobs(options.jobs) {
@@ -77,12 +77,12 @@ pub(super) fn execute(
         let message = format!("the run could not be started: {error}");
         Refusal::new(ExitCode::CouldNotRun, message)
     })?;
-    let context = screen.context().clone();
+    let context = screen.context.clone();
     let stage = RefCell::new(Stage {
         recorder,
         notes: (!screen.has_bars()).then_some(context.clone()),
         live: screen.live(),
-        out: screen.stdout(),
+        out: &mut screen.stdout,
     });
     context.streams.defer();
     let ran = unless_panicked((&runtime, &context), async {
@@ -184,7 +184,7 @@ fn report_left(left: &[String], screen: &Screen) {
         count(left.len(), "thing"),
         enumerated(left),
     ));
-    screen.context().say(&format!("warning: {message}\n"));
+    screen.context.say(&format!("warning: {message}\n"));
     screen.command(&Command::Annotate(Annotation {
         kind: Kind::Notice,
         place: None,

@@ -143,7 +143,7 @@ mod tests {
         let written = written.map(|(by, path)| (by, Path::new(path)));
         let mut places = Places::new(&environment, written, None, ("--save-baseline", None));
         places.suites = vec!["evals/a.yaml".into()];
-        places.check().err().map(|it| it.message().to_owned())
+        places.check().err().map(|it| it.message)
     }
 
     #[test]

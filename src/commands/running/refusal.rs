@@ -11,8 +11,10 @@ use text::{
 /// An error before the first assertion, or a report that cannot be written.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    code: ExitCode,
-    message: String,
+    /// The exit code.
+    pub(crate) code: ExitCode,
+    /// The message.
+    pub(crate) message: String,
     origin: Option<Origin>,
     help: Vec<String>,
     /// Other problems, printed first.
@@ -58,16 +60,6 @@ impl Refusal {
     pub(crate) fn beside(mut self, problems: Vec<Diagnostic>) -> Self {
         self.beside = problems;
         self
-    }
-
-    /// The exit code.
-    pub(crate) fn code(&self) -> ExitCode {
-        self.code
-    }
-
-    /// The message.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
     }
 
     /// Prints the error and returns the exit code.

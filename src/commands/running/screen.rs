@@ -16,8 +16,10 @@ use text::{clean, diagnostic::Diagnostic, workflow::command::Command};
 
 /// Both streams with their theme.
 pub(crate) struct Screen {
-    context: Context,
-    stdout: Stdout,
+    /// The context of the command.
+    pub(crate) context: Context,
+    /// Standard output.
+    pub(crate) stdout: Stdout,
     live: LiveOptions,
 }
 
@@ -48,10 +50,6 @@ impl Screen {
         }
     }
 
-    pub(crate) fn stdout(&mut self) -> &mut Stdout {
-        &mut self.stdout
-    }
-
     /// Sends a workflow command to the runner, if there is one.
     pub(crate) fn command(&self, command: &Command) {
         if let Some(log) = &self.context.log {
@@ -75,11 +73,6 @@ impl Screen {
 
     pub(crate) fn theme(&self) -> Theme {
         self.live.theme
-    }
-
-    /// The context of the command.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
     }
 
     /// Whether there are bars.

@@ -220,19 +220,17 @@ impl Sticky<'_> {
     async fn keep(&self, comment: &Comment, page: usize) -> Result<CommentResult, Failure> {
         let mut settled = CommentResult::from(self.renew(comment).await?);
         if settled.commented == CommentOutcome::Updated {
-            let again = self.keep_worst(comment.id, page).await.err();
+            let again = async {
+                let comments = self.page(page).await?;
+                match comments.iter().find(|it| it.id == comment.id) {
+                    Some(now) => self.renew(now).await.map(drop),
+                    None => Ok(()),
+                }
+            };
             // It may have been removed meanwhile.
-            settled.open = again.filter(|failure| !failure.is_missing());
+            settled.open = again.await.err().filter(|failure| !failure.is_missing());
         }
         Ok(settled)
-    }
-
-    async fn keep_worst(&self, comment: u64, page: usize) -> Result<(), Failure> {
-        let comments = self.page(page).await?;
-        if let Some(now) = comments.iter().find(|it| it.id == comment) {
-            self.renew(now).await?;
-        }
-        Ok(())
     }
 
     /// Reads a page of all comments, oldest first.

@@ -168,9 +168,7 @@ impl<'a> GitHub<'a> {
             }
             None => source.run.zip(source.attempt),
         };
-        let sha = pull_request.head_sha.as_deref();
-        let sha = sha.or(source.head_sha.as_deref());
-        let sha = sha.filter(|sha| is_revision(sha));
+        let sha = Some(&*pull_request.head.sha).filter(|sha| is_revision(sha));
         let (job, suite) = (&report.source.job, &report.source.suite);
         Ok(age.zip(sha).map(|((run, attempt), sha)| Marker {
             key: self.key(job.as_deref(), suite.as_deref()),
@@ -204,26 +202,20 @@ impl<'a> GitHub<'a> {
     }
 
     fn surroundings(&self, pull_request: &PullRequest, marker: &Marker) -> Surroundings {
-        let server = self.here.environment.variable("GITHUB_SERVER_URL");
+        let server = self.here.environment.set("GITHUB_SERVER_URL");
         let server = server.unwrap_or("https://github.com");
-        let fine = |sign: char| sign.is_ascii_alphanumeric() || ".:/-_".contains(sign);
-        let server = server.trim_end_matches('/').trim().to_owned();
-        let server = server.chars().all(fine).then_some(server);
-        let head = pull_request
-            .head_repository
-            .as_deref()
-            .and_then(Repository::from_name)
-            .unwrap_or_else(|| self.repository.clone());
+        let server = server.trim_end_matches('/');
+        let head = pull_request.head.repo.as_ref();
+        let head = head.and_then(|repo| Repository::from_name(&repo.full_name));
+        let head = head.unwrap_or_else(|| self.repository.clone());
         let (run, attempt) = marker.age();
+        let (own, head, sha) = (self.repository.name(), head.name(), &marker.sha);
         Surroundings {
-            files: server.as_ref().map(|server| {
-                let (name, sha) = (encoded(head.name()), &marker.sha);
-                format!("{server}/{name}/blob/{sha}")
-            }),
-            run: server.map(|server| {
-                let name = encoded(self.repository.name());
-                format!("{server}/{name}/actions/runs/{run}/attempts/{attempt}")
-            }),
+            files: Some(format!("{server}/{}/blob/{sha}", encoded(head))),
+            run: Some(format!(
+                "{server}/{}/actions/runs/{run}/attempts/{attempt}",
+                encoded(own)
+            )),
             head: Some(marker.sha.clone()),
             ..Surroundings::default()
         }

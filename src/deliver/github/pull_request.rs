@@ -11,50 +11,31 @@ use super::{
 use crate::deliver::facts::CiEnvironment;
 use text::address::encoded;
 
-/// A pull request and its head.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A pull request, as events and the API describe it.
+#[derive(Debug, Deserialize)]
 pub(super) struct PullRequest {
-    /// Its number.
     pub(super) number: u64,
-    /// The head's repository, if known.
-    pub(super) head_repository: Option<String>,
-    /// The head revision, if the event has it.
-    pub(super) head_sha: Option<String>,
-}
-
-/// A pull request as GitHub lists it.
-#[derive(Debug, Deserialize)]
-struct Listed {
-    number: u64,
     state: String,
-    head: Head,
+    pub(super) head: Head,
 }
 
+/// The head of a pull request.
 #[derive(Debug, Deserialize)]
-struct Head {
-    sha: String,
+pub(super) struct Head {
+    pub(super) sha: String,
     /// Absent if the fork was deleted.
-    repo: Option<Named>,
+    pub(super) repo: Option<Named>,
 }
 
+/// A repository.
 #[derive(Debug, Deserialize)]
-struct Named {
-    full_name: String,
+pub(super) struct Named {
+    pub(super) full_name: String,
 }
 
-impl Listed {
+impl PullRequest {
     fn is_open_at(&self, sha: &str) -> bool {
         self.state == "open" && self.head.sha == sha
-    }
-}
-
-impl From<Listed> for PullRequest {
-    fn from(listed: Listed) -> Self {
-        Self {
-            number: listed.number,
-            head_repository: listed.head.repo.map(|repo| repo.full_name),
-            head_sha: Some(listed.head.sha),
-        }
     }
 }
 
@@ -66,7 +47,9 @@ pub(super) async fn find(
 ) -> Result<Option<PullRequest>, Failure> {
     let event = &here.event;
     match here.source.event.as_deref().unwrap_or_default() {
-        "pull_request" | "pull_request_target" | "pull_request_review" => Ok(of_event(event)),
+        "pull_request" | "pull_request_target" | "pull_request_review" => {
+            Ok(PullRequest::deserialize(&event["pull_request"]).ok())
+        }
         "push" => of_push(client, repository, event).await,
         "workflow_run" => of_workflow_run(client, repository, event).await,
         _ => Ok(None),
@@ -75,16 +58,6 @@ pub(super) async fn find(
 
 fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
     event.pointer(pointer).and_then(Value::as_str)
-}
-
-fn of_event(event: &Value) -> Option<PullRequest> {
-    Some(PullRequest {
-        number: event.pointer("/pull_request/number")?.as_u64()?,
-        head_repository: text(event, "/pull_request/head/repo/full_name").map(str::to_owned),
-        head_sha: text(event, "/pull_request/head/sha")
-            .filter(|sha| is_revision(sha))
-            .map(str::to_owned),
-    })
 }
 
 /// Finds the open pull request whose head was pushed.
@@ -97,8 +70,10 @@ async fn of_push(
         return Ok(None);
     };
     let path = repository.path(&format!("/commits/{sha}/pulls?per_page=100"));
-    let listed: Option<Vec<Listed>> = client.find(&path).await?;
-    Ok(first(listed, |it| it.is_open_at(sha)))
+    let listed: Option<Vec<PullRequest>> = client.find(&path).await?;
+    let fitting = listed.into_iter().flatten();
+    let fitting = fitting.filter(|it| it.is_open_at(sha));
+    Ok(fitting.min_by_key(|it| it.number))
 }
 
 /// Finds the open pull request of the other workflow's head. The event's own list is empty for forks.
@@ -121,7 +96,7 @@ async fn of_workflow_run(
         encoded(owner),
         encoded(branch)
     );
-    let listed: Vec<Listed> = client.get(&repository.path(&path)).await?;
+    let listed: Vec<PullRequest> = client.get(&repository.path(&path)).await?;
     let mut fitting = listed;
     fitting.retain(|it| {
         let repo = it.head.repo.as_ref().map(|repo| repo.full_name.as_str());
@@ -132,12 +107,8 @@ async fn of_workflow_run(
 
 /// Selects among pull requests with the same head by the event's list. They have different bases, so a wrong one must
 /// not get the comment.
-fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, Failure> {
-    let only = |mut some: Vec<Listed>| {
-        (some.len() == 1)
-            .then(|| some.remove(0))
-            .map(PullRequest::from)
-    };
+fn the_one(fitting: Vec<PullRequest>, event: &Value) -> Result<Option<PullRequest>, Failure> {
+    let only = |mut some: Vec<PullRequest>| (some.len() == 1).then(|| some.remove(0));
     if fitting.len() < 2 {
         return Ok(only(fitting));
     }
@@ -148,7 +119,7 @@ fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, F
         .and_then(Value::as_array)
         .map_or(&[][..], Vec::as_slice);
     let own = event.pointer("/repository/id");
-    let named = |it: &Listed| {
+    let named = |it: &PullRequest| {
         told.iter().any(|told| {
             // The list also has pull requests of other repositories.
             let base = told.pointer("/base/repo/id");
@@ -164,10 +135,4 @@ fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, F
             numbers.join(", ")
         ))
     })
-}
-
-/// The oldest match.
-fn first(listed: Option<Vec<Listed>>, fits: impl Fn(&Listed) -> bool) -> Option<PullRequest> {
-    let fitting = listed.into_iter().flatten().filter(fits);
-    fitting.min_by_key(|it| it.number).map(PullRequest::from)
 }

@@ -8,7 +8,7 @@ use std::{
 use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Counts, Streams};
+use super::{Streams, Tally};
 
 /// The most redraws per second.
 const DRAWINGS: u8 = 20;
@@ -41,7 +41,7 @@ impl Bars {
     }
 
     /// Updates lines and counts.
-    pub(super) fn draw(&mut self, lines: &[String], counts: &Counts) {
+    pub(super) fn draw(&mut self, lines: &[String], total: usize, finished: Tally) {
         while self.lines.len() > lines.len() {
             if let Some(line) = self.lines.pop() {
                 line.finish_and_clear();
@@ -55,9 +55,10 @@ impl Bars {
         for (line, text) in self.lines.iter().zip(lines) {
             line.set_message(text.clone());
         }
-        self.bar.set_length(counts.total as u64);
-        self.bar.set_position(counts.finished.total() as u64);
-        self.bar.set_message(counts.text());
+        self.bar.set_length(total as u64);
+        self.bar.set_position(finished.total() as u64);
+        // Such as `2 failed, 1 error`; empty if all passed.
+        self.bar.set_message(finished.besides().join(", "));
         self.bar.tick();
     }
 
@@ -113,7 +114,7 @@ mod tests {
     use indicatif::{ProgressDrawTarget, TermLike};
     use unicode_width::UnicodeWidthStr;
 
-    use super::{Bars, Counts};
+    use super::{Bars, Tally};
 
     /// A narrow terminal that keeps what is written to it.
     #[derive(Debug, Clone, Default)]
@@ -171,7 +172,7 @@ mod tests {
         let narrow = Narrow::default();
         let target = ProgressDrawTarget::term_like(Box::new(narrow.clone()));
         let mut bars = Bars::on(target);
-        bars.draw(&["漢字😀".repeat(20)], &Counts::default());
+        bars.draw(&["漢字😀".repeat(20)], 0, Tally::default());
         bars.clear();
         let kept = narrow.0.lock().unwrap_or_else(PoisonError::into_inner);
         let wide: Vec<&String> = kept.iter().filter(|text| text.contains('漢')).collect();

@@ -75,7 +75,8 @@ pub(crate) struct Live {
     running: BTreeMap<JobIndex, Running>,
     /// The preparation that all jobs wait for; else empty.
     preparing: String,
-    counts: Counts,
+    total: usize,
+    finished: Tally,
     /// Result lines collected until the next redraw.
     waiting: String,
     drawn: Instant,
@@ -90,13 +91,6 @@ struct Running {
     since: Instant,
 }
 
-/// The counts of the bar.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    total: usize,
-    finished: Tally,
-}
-
 impl Live {
     /// Creates the view.
     pub(crate) fn new(options: LiveOptions) -> Self {
@@ -109,7 +103,8 @@ impl Live {
             columns: Term::stdout().size_checked().map(|size| size.1.into()),
             running: BTreeMap::new(),
             preparing: String::new(),
-            counts: Counts::default(),
+            total: 0,
+            finished: Tally::default(),
             waiting: String::new(),
             drawn: Instant::now(),
         }
@@ -123,7 +118,7 @@ impl Live {
         out: &mut impl Write,
     ) -> io::Result<()> {
         match event {
-            Event::RunStarted { total, .. } => self.counts.total = *total,
+            Event::RunStarted { total, .. } => self.total = *total,
             Event::JobStarted { job, case } => {
                 let running = Running {
                     name: head(&Cleaner::name(&case.name), NAME_CHARACTERS),
@@ -150,7 +145,7 @@ impl Live {
             Event::JobFinished { job, .. } => {
                 self.running.remove(job);
                 if let Some(record) = record {
-                    self.counts.add(record);
+                    self.count(record.status);
                     self.show_result(record, out)?;
                 }
             }
@@ -183,7 +178,7 @@ impl Live {
         if !self.preparing.is_empty() {
             shown.insert(0, format!("  {}", self.preparing));
         }
-        bars.draw(&shown, &self.counts);
+        bars.draw(&shown, self.total, self.finished);
         written
     }
 
@@ -195,6 +190,16 @@ impl Live {
         out.write_all(self.waiting.as_bytes())?;
         self.waiting.clear();
         out.flush()
+    }
+
+    fn count(&mut self, status: Status) {
+        let finished = &mut self.finished;
+        match status {
+            Status::Pass => finished.passed += 1,
+            Status::Fail => finished.failed += 1,
+            Status::Error => finished.errors += 1,
+            Status::Skip => finished.skipped += 1,
+        }
     }
 
     fn show_result(&mut self, record: &Record, out: &mut impl Write) -> io::Result<()> {
@@ -213,23 +218,6 @@ impl Live {
         }
         out.write_all(shown.as_bytes())?;
         out.flush()
-    }
-}
-
-impl Counts {
-    fn add(&mut self, record: &Record) {
-        let finished = &mut self.finished;
-        match record.status {
-            Status::Pass => finished.passed += 1,
-            Status::Fail => finished.failed += 1,
-            Status::Error => finished.errors += 1,
-            Status::Skip => finished.skipped += 1,
-        }
-    }
-
-    /// Counts such as `2 failed, 1 error`; empty if all passed.
-    fn text(&self) -> String {
-        self.finished.besides().join(", ")
     }
 }
 
