@@ -5,7 +5,6 @@ mod action;
 mod ci;
 mod completions;
 mod environment;
-mod misspelt;
 mod post;
 mod reap;
 mod run;
@@ -158,8 +157,7 @@ fn typed(program: OsString, words: &[OsString], context: &mut Context) -> u8 {
     let usual = arguments::normalise(words.iter().cloned(), &command);
     let parsed = command
         .try_get_matches_from_mut(std::iter::once(program).chain(usual))
-        .and_then(|found| Cli::from_arg_matches(&found))
-        .map_err(misspelt::with_meant);
+        .and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && is_of_job(words, &context.environment) => {

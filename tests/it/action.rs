@@ -1,4 +1,4 @@
-//! The role of the container action: what its inputs do, and what is refused.
+//! The container action: which inputs do what, and which are refused.
 #![cfg(unix)]
 
 use std::{fs, os::unix::fs::symlink, process::Command};
@@ -11,7 +11,7 @@ use crate::{
 const SUITE: &str = "name: a\nserver: {builtin: conformance}\n\
     assert: {tool: echo, args: {message: x}, expect: {contains: x}}\n";
 
-/// The action with these inputs, as the runner starts it.
+/// Runs the action with these inputs, as the runner does.
 fn action(project: &Project, inputs: &[(&str, &str)], words: &[&str]) -> Ran {
     let link = project.path().join("mcp-assert-action");
     if !link.exists() {

@@ -1,4 +1,4 @@
-//! `mcp-assert ci`: the verdict with its exit code, what counts when several things are wrong, and what is written.
+//! `mcp-assert ci`: verdicts and exit codes, precedence of causes, and written files.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use crate::{
     running::{Ended, Running},
 };
 
-/// A suite of assertions about `echo`, named and expecting the text given; a `skip` is skipped.
+/// A suite of assertions on `echo`, by name and expected text; `skip` is skipped.
 pub(crate) fn suite(assertions: &[(&str, &str)]) -> String {
     let documents: Vec<String> = assertions
         .iter()
@@ -87,7 +87,7 @@ fn of_two_causes_the_earlier_row_wins() {
 #[test]
 fn a_baseline_file_is_compared_with_before_it_is_written() {
     let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "hello")]));
-    // Two names of one file.
+    // Two paths of one file.
     let both = ["--baseline", "./b.json", "--save-baseline", "b.json"];
     expect(&ci(&project, &both), 0, "pass");
     let project = project.file("evals/a.yaml", suite(&[("a", "hello"), ("b", "bye")]));
@@ -185,7 +185,7 @@ fn a_run_of_nothing_leaves_the_baseline_as_it_is() {
     assert!(!project.path().join("new.json").exists());
 }
 
-/// One assertion that fails, one that never ends, one that does not begin.
+/// One assertion fails, one never ends, one does not start.
 fn endless() -> Project {
     let waiting = "name: stuck\nserver: {command: sh, args: [-c, 'echo x >>started; exec sleep 600']}\n\
                    assert: {tool: any, expect: {not_error: true}}\n";
@@ -350,7 +350,7 @@ fn a_strangers_checkout_in_a_folder_of_the_workspace_does_not_run_either() {
     case(&["--suite", "pr/evals"], 2);
     case(&["--suite", "pr"], 2);
     case(&["--suite", "odd"], 2);
-    // Whichever way leads into it.
+    // Whatever path leads there.
     case(&["--suite", "evals", "--suite", "pr/evals/a.yaml"], 2);
     case(&["--suite", "more"], 2);
     case(&["--suite", "more/theirs"], 2);
@@ -482,7 +482,7 @@ fn junit_and_sarif_are_red_where_the_verdict_is_and_no_outcome_shows_why() {
     let breaking = "breaking changes of the server";
     let gate = "failures=\"1\" errors=\"0\"";
     red(&[&ci[..], &smaller].concat(), 1, gate, breaking);
-    // What outcomes show is told once.
+    // Outcomes are reported once.
     write("evals/a.yaml", &suite(&[("a", "bye")]));
     let (junit, successful, _) = told(&ci, 1);
     assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"1\" errors=\"0\"") && successful);

@@ -1,4 +1,4 @@
-//! What `ci` tells a workflow: masks, annotations, step summary, outputs, report files, each read as the runner
+//! The sinks of `ci` in a workflow: masks, annotations, step summary, outputs and report files, each read as the runner
 //! reads it.
 
 use std::{fs, process::Command};
@@ -13,7 +13,7 @@ struct Workflow {
     project: Project,
 }
 
-/// What became of it.
+/// The result of the step.
 struct Told {
     ran: Ran,
     step: Step,
@@ -383,7 +383,7 @@ fn a_plan_that_cannot_be_made_is_told_on_every_way_out() {
     case(&good, &["--plan", "../x.json"], (3, "error"), "x");
     case(&good, &["--baseline", "none.json"], invalid, "none");
     case(&good, &["--shards", "0"], invalid, "--shards");
-    // Where nobody else listens, the terminal has it all.
+    // Without outputs, stderr has everything.
     let project = Project::with_suite(&broken);
     let ran = project.run(&["ci", "plan"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::harness::Project;
 
-/// What a shell of this name says of a script.
+/// Runs a script in the shell.
 fn said(shell: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(shell);
     let output = command
@@ -24,7 +24,7 @@ fn project(shell: &str) -> Project {
     project.file("script", ran.stdout)
 }
 
-/// What bash offers where the last of these words is being typed.
+/// The completions that bash offers for the last word.
 fn offered(project: &Project, words: &[&str]) -> Vec<String> {
     let script = r#"
         source "$1"; shift

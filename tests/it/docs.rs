@@ -123,8 +123,7 @@ fn alike(wanted: &[&str], seen: &[&str]) -> bool {
     }
 }
 
-/// Without what differs between machines: how many cores there are, and which phases took long enough to be told, if
-/// any did.
+/// Removes machine-dependent parts: core counts, and phases that took long enough to be shown.
 fn everywhere(text: &str) -> String {
     let jobs = regex::Regex::new(r"\(\d+ jobs?\)").unwrap();
     let phases = regex::Regex::new(r"(?m)^  (?:phases|reached) +(?:.*; reached )?(\w+)$").unwrap();
@@ -132,7 +131,7 @@ fn everywhere(text: &str) -> String {
     jobs.replace_all(&text, "[HERE]").into_owned()
 }
 
-/// A run in which no phase took a millisecond tells only which was the last.
+/// If no phase took a millisecond, only the last is shown.
 #[test]
 fn a_page_holds_however_long_the_phases_take() {
     let slow = "  phases    place 1.7 ms; reached start\n\n1 error in 0.00s (2 jobs)\n";

@@ -354,7 +354,7 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
     (!wrong.is_empty()).then(|| format!("{transport} {fault}: {}\n{outcome:#}", wrong.join("; ")))
 }
 
-/// No text of a server may steer whoever looks at a report.
+/// Text of servers must not control the terminal of a reader.
 fn assert_clean(what: &str, text: &str) {
     let raw = text
         .chars()

@@ -12,8 +12,7 @@ use regex::Regex;
 /// The executable under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcp-assert");
 
-/// Copies the binary, by a process of its own: what another test starts meanwhile must not hold the copy open for writing,
-/// because then it does not start.
+/// Copies the binary in a child process. A copy that another test's child holds open for writing could not be executed.
 pub(crate) fn copy_binary(to: &Path) {
     let copied = Command::new("cp")
         .args([BINARY.as_ref(), to.as_os_str()])
@@ -21,8 +20,8 @@ pub(crate) fn copy_binary(to: &Path) {
     assert!(copied.unwrap().success(), "{}", to.display());
 }
 
-/// A server that does what it is told in Python: `argv` are its arguments, `F` is the first of them, a
-/// fixture, and `text` is what it answers.
+/// A Python server that executes the tool's argument `what`. There, `argv` has its arguments, `F` the first of them (a
+/// fixture), and `text` is the answer.
 pub(crate) const OBEDIENT: &str = r"
 import json, os, shutil, sys
 F = sys.argv[1] if len(sys.argv) > 1 else None
@@ -47,7 +46,7 @@ pub(crate) struct Project {
     folder: tempfile::TempDir,
 }
 
-/// What a run of the binary gave.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// Standard output as it was.
@@ -148,7 +147,7 @@ impl Ran {
     }
 }
 
-/// Replaces what differs between two runs of the same thing.
+/// Replaces parts that differ between equal runs.
 pub(crate) fn mask(text: &str, folder: &Path) -> String {
     static TIMES: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\b\d+(\.\d+)? ?(ms|µs|s)\b").expect("a valid pattern"));

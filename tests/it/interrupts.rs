@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM, SIGQUIT and SIGKILL in the middle of a run: what is reported, how soon it is over, what is left.
+//! SIGINT, SIGTERM, SIGQUIT and SIGKILL during a run: reports, time to exit, and leftovers.
 
 use std::{
     fmt::Write,
@@ -13,11 +13,11 @@ use crate::{
     running::{Running, lives, processes_of, signal_to},
 };
 
-/// All of it has to be over within this.
+/// The time limit for a run to end.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Two assertions that finish, then ones that never do, of servers that will not go either: they ignore the end of
-/// their input and SIGTERM, and have a child in a session of its own.
+/// Two assertions that finish, then others that never do. Their servers ignore end of input and SIGTERM, and have a
+/// child in another session.
 fn suite() -> String {
     let stubborn = "trap '' TERM INT; (setsid sleep 600 &); echo $$ >>started; \
                     while :; do sleep 600; done";
@@ -67,8 +67,7 @@ fn stuck(project: &Project) -> Running {
     running
 }
 
-/// What starts a program that heeds every signal: whoever runs the tests may have them ignore some, as a shell does of
-/// what it starts in the background.
+/// A command that resets ignored signals: the test runner may ignore some, as a shell does for background jobs.
 fn heeding_signals(project: &Project) -> Command {
     let inner = project.command(&[]);
     let environment = inner
@@ -120,7 +119,7 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
     }
 }
 
-/// So many assertions that are over at once, whose results are more than a pipe holds.
+/// Many assertions that finish at once, with more output than a pipe holds.
 fn skipped() -> String {
     let mut yaml = String::new();
     for number in 0..2_000 {
@@ -303,7 +302,7 @@ assert: {tool: test_simple_text}
 ";
     let project = Project::with_suite(slow_to_end);
     let mut running = Running::start(&project, &["run", "evals", "--report", "junit=-"]);
-    // Nothing tells from outside that the server is being closed: the signal comes wherever it comes.
+    // The test cannot see when the server is closing, so the signal may come at any time.
     let pid = loop {
         if let Some(server) = running.servers().first() {
             break server.split(' ').next().unwrap().parse::<u32>().unwrap();
@@ -319,7 +318,7 @@ assert: {tool: test_simple_text}
 
 #[test]
 fn an_interrupt_while_an_answer_is_looked_at_does_not_wait_for_that() {
-    // Fifty million places are come by.
+    // The pattern matches at fifty million places.
     let items = vec!["[1]"; 5_000].join(",");
     let suite = format!(
         "name: much to look at\n\

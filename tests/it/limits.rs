@@ -1,4 +1,4 @@
-//! Runs where the system refuses threads and processes: what is missing is told, and every run ends.
+//! Runs under limits on threads and processes: errors are reported, and every run ends.
 
 use std::{
     os::unix::{fs::PermissionsExt, process::CommandExt},
@@ -10,7 +10,7 @@ use crate::{
     running::Running,
 };
 
-/// A user who has no other process.
+/// A user without other processes.
 const NOBODY_ELSE: u32 = 54_321;
 
 #[test]
@@ -54,6 +54,6 @@ fn a_run_that_is_refused_threads_or_processes_says_so_and_ends() {
             _ => panic!("{told}"),
         });
     }
-    // Of the three threads without which nothing can be done, or a server's process, or none of them.
+    // `r`: one of the three necessary threads is refused; `s`: the server's process; `t`: none.
     assert!(seen.starts_with("rrs") && seen.ends_with('t'), "{seen}");
 }

@@ -1,5 +1,5 @@
-//! What becomes of a run whose terminal goes away or whose output cannot be written: nothing is left, and what can be
-//! written is written.
+//! Runs whose terminal goes away or whose output cannot be written: nothing is left behind, and other output is
+//! written.
 
 use std::{
     fs::File,
@@ -22,14 +22,14 @@ use crate::{
     running::{Running, processes_of},
 };
 
-/// Longer than anything that is waited for here may take on a busy machine.
+/// A generous timeout for busy machines.
 const LONG: Duration = Duration::from_mins(1);
 
-/// Makes the terminal that of a new session, which is told when it hangs up. Whoever runs the tests may have them ignore
-/// that.
+/// Runs a command in a new session on the terminal, with the default action of SIGHUP, which the test runner may
+/// ignore.
 const SESSION: [&str; 4] = ["env", "--default-signal=HUP", "setsid", "--ctty"];
 
-/// A server that is there, and answers when somebody opens `go`.
+/// A server that answers once `go` is opened.
 fn suite() -> String {
     let waits = "mkfifo go; echo $$ >>started; read go <go; exec \"$0\" serve";
     format!(
@@ -47,9 +47,9 @@ struct OnTerminal {
 }
 
 impl OnTerminal {
-    /// Starts it, the words before the binary first, and waits until its first server is there.
+    /// Starts the binary behind the words in `before`, and waits for its first server.
     fn start(project: &Project, before: &[&str]) -> Self {
-        // Nobody else who is started meanwhile may hold an end of it.
+        // Other child processes must not inherit it.
         let screen = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
         grantpt(&screen).unwrap();
         unlockpt(&screen).unwrap();
@@ -89,7 +89,7 @@ impl OnTerminal {
         running
     }
 
-    /// Looks at the screen until something has come about.
+    /// Reads the terminal until the condition holds.
     fn until(&mut self, is_so: impl Fn() -> bool) {
         let begun = Instant::now();
         while !is_so() {
@@ -108,13 +108,13 @@ impl OnTerminal {
         }
     }
 
-    /// Takes the terminal away, and gives back what goes on.
+    /// Closes the terminal and returns the process.
     fn close(self) -> Child {
         self.child
     }
 }
 
-/// The exit code, when nothing is left.
+/// Waits for the end, asserts that nothing is left, and returns the exit code.
 fn end(project: &Project, mut child: Child) -> Option<i32> {
     let begun = Instant::now();
     let code = loop {
@@ -141,9 +141,9 @@ fn project() -> Project {
     Project::with_suite(&suite()).file("fixture/note.txt", "a note")
 }
 
-/// Lets the server that waits go on, as long as this is kept.
+/// Lets the waiting server continue while the result is kept.
 fn go(folder: &Path) -> File {
-    // To open a pipe for writing alone waits for its reader.
+    // Opening for writing only would block until there is a reader.
     let mut pipe = File::options()
         .read(true)
         .write(true)
@@ -177,7 +177,7 @@ fn nightly_a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
     assert!(project.read("junit.xml").contains("name=\"next\""));
 }
 
-/// A run whose first result is more than a pipe holds, and that nobody reads before its last server is there.
+/// A run with a first result larger than a pipe, not read before its last server starts.
 fn unread() -> (Project, Running) {
     let builtin = "server: {builtin: conformance}\nassert: {tool: test_simple_text}\n---\n";
     let starts = "echo here >>started; exec \"$0\" serve";
@@ -260,7 +260,7 @@ fn a_report_larger_than_files_may_be_is_named_and_leaves_nothing_beside_it() {
     let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["big", "evals", "status"]);
-    // 128 and the number of the signal, which a server dies of as it would without us.
+    // 128 plus SIGXFSZ, which still kills a server.
     assert_eq!(project.read("status"), "153\n");
 }
 

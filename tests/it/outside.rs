@@ -1,4 +1,4 @@
-//! What the machine has and no suite can write: paths and variables that are no text, and our own file gone meanwhile.
+//! Environments that a suite cannot create: paths and variables that are not UTF-8, pipes, and a replaced binary.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,7 +10,7 @@ use std::{
 
 use crate::harness::{BINARY, OBEDIENT, Project, copy_binary};
 
-/// A suite that makes a file in the fixture that none is expected in, and changes another.
+/// A suite that creates an unexpected file in the fixture and changes another.
 const DIRTY: &str = r#"
 name: changes nothing
 server: {command: python3, args: [server.py, "{{fixture}}"]}
@@ -20,14 +20,14 @@ assert:
   expect: {file_not_exists: evil.txt, file_unchanged: a.txt}
 "#;
 
-/// A name that is no text.
+/// A name that is not UTF-8.
 fn odd(beginning: &str) -> OsString {
     let mut bytes = beginning.as_bytes().to_vec();
     bytes.extend(b"\xff\xfe");
     OsString::from_vec(bytes)
 }
 
-/// A command of a project with an argument that may be no text.
+/// A command with an argument that may not be UTF-8.
 fn command(project: &Project, arguments: &[&str], last: &OsStr) -> Command {
     let mut command = project.command(arguments);
     command.arg(last);
@@ -142,7 +142,7 @@ fn copy(project: &Project, folder: &OsStr) -> PathBuf {
 
 #[test]
 fn the_embedded_server_is_the_program_that_runs() {
-    // The first server takes away the file of the program that started it, and puts another in its place.
+    // The first server replaces the executable of the running program.
     let first = "name: first\nserver: {command: python3, args: [server.py]}\n\
                  assert: {tool: do, args: {what: \"WHAT\"}}\n";
     let second = "---\nname: second\nserver: {builtin: conformance}\n\
@@ -282,7 +282,7 @@ fn holes_of_a_fixture_take_no_time_and_stay() {
 #[test]
 fn reap_tells_what_it_removed_and_needs_no_engine_for_it() {
     let project = Project::with_suite(GREEN);
-    // A folder of a run that is no more: nobody has this number.
+    // The folder of a run that has ended: no process has this number.
     let owner = |name: &str| {
         let own = fs::read_dir(project.path()).unwrap().flatten();
         let own = own.map(|entry| entry.file_name().into_string().unwrap());
@@ -328,7 +328,7 @@ assert: {tool: do, args: {what: "pass"}, expect: {not_error: true}}
 "#;
     let project = Project::with_suite(suite).file("server.py", OBEDIENT);
     for deaf in ["", "trap '' QUIT USR1; "] {
-        // Whoever runs the tests may ignore signals that we listen for, and so do not ignore.
+        // The test runner may ignore signals that the program handles.
         let from_a_shell = |words: &str| {
             let mut shell = Command::new("env");
             let script = format!("{deaf}exec {words}");

@@ -1,4 +1,4 @@
-//! What `run` promises of its streams, files and exit codes, each asked of the real binary.
+//! What `run` promises: streams, files and exit codes.
 
 use std::{
     io::{BufRead, BufReader},
@@ -15,7 +15,7 @@ const RED: &str =
     "name: red\nserver: {builtin: minimal}\nassert_tools: {expect: {min_results: 99}}\n";
 const SKIPPED: &str = "name: later\nskip: not yet\nserver: {builtin: minimal}\nassert_tools: {}\n";
 
-/// Three files that are wrong, each in its own way.
+/// Three invalid files, with different errors.
 const WRONG: &[(&str, &str)] = &[
     (
         "evals/keys.yaml",

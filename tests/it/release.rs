@@ -1,5 +1,5 @@
-//! What a release does to the files that name it: the image by its digest, the commit in every example. What only GitHub
-//! can do of a release is not here.
+//! The release script: pins the image by digest, and the commit in every example. Steps that only GitHub can do are not
+//! tested.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef012
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// The files in which an action is named.
+/// The files that name an action.
 const FILES: [&str; 8] = [
     "scripts/pin",
     "action.yml",

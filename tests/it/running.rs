@@ -1,4 +1,4 @@
-//! A run of the binary that is watched, signalled, and asked afterwards what it left on the machine.
+//! A running binary that tests can watch and signal, and what it left on the machine.
 
 use std::{
     io::Read,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::harness::Project;
 
-/// Longer than anything that is waited for here may take on a busy machine.
+/// A generous timeout for busy machines.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A run that goes on. Its temporary folders are made in `tmp` of the project.
+/// A running binary. Its temporary folders are in the project's `tmp`.
 pub(crate) struct Running {
     child: Child,
     output: ChildStdout,
@@ -21,10 +21,10 @@ pub(crate) struct Running {
     folder: std::path::PathBuf,
 }
 
-/// What became of it.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Its number.
+    /// The process id.
     pub(crate) pid: u32,
     /// The rest of standard output.
     pub(crate) stdout: String,
@@ -32,9 +32,9 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
     /// The exit code; `None` for a signal.
     pub(crate) code: Option<i32>,
-    /// Processes that carry its mark and live.
+    /// Living processes with its marker.
     pub(crate) processes: Vec<String>,
-    /// What is in its folder for temporary things.
+    /// The contents of its temporary folder.
     pub(crate) temporary: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Running {
         signal_to(self.child.id(), signal);
     }
 
-    /// Waits until it has written about as much as a pipe holds that nobody reads.
+    /// Waits until its output fills an unread pipe.
     pub(crate) fn until_stalled(&mut self) {
         let full = 40 * 1024;
         let begun = Instant::now();
@@ -104,7 +104,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end, and reads nothing before that.
+    /// Waits for the end before reading any output.
     pub(crate) fn end_unread(mut self) -> Ended {
         self.child.wait().unwrap();
         self.end()
@@ -133,7 +133,7 @@ impl Ended {
             .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
     }
 
-    /// Asserts that nothing runs and nothing lies about any more.
+    /// Asserts that no process and no file is left.
     pub(crate) fn left_nothing(&self) {
         assert_eq!(self.processes, [""; 0], "processes that were left");
         assert_eq!(self.temporary, [""; 0], "temporary files that were left");
@@ -149,7 +149,7 @@ pub(crate) fn signal_to(pid: u32, signal: &str) {
     assert!(status.success());
 }
 
-/// Living processes that a run of this number started, with what they are.
+/// Living processes started by the run with this id, with their command lines.
 pub(crate) fn processes_of(run: u32) -> Vec<String> {
     let mark = format!("MCP_ASSERT_OWNER={run}:");
     let Ok(processes) = std::fs::read_dir("/proc") else {
@@ -174,7 +174,7 @@ pub(crate) fn processes_of(run: u32) -> Vec<String> {
         .collect()
 }
 
-/// Whether a process of this number lives.
+/// Whether a process with this id lives.
 pub(crate) fn lives(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = status

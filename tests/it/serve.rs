@@ -25,7 +25,7 @@ impl Server {
         Self::of(command)
     }
 
-    /// A server of a command that was made ready.
+    /// Starts a prepared command.
     pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -81,7 +81,7 @@ impl Server {
         assert!(status.success());
     }
 
-    /// Waits for the end; what is left on the two streams, and the exit code.
+    /// Waits for the end. Returns the rest of both streams and the exit code.
     pub(crate) fn end(mut self) -> (String, String, Option<i32>) {
         drop(self.input.take());
         let mut out = String::new();
@@ -104,7 +104,7 @@ fn the_end_of_input_is_a_clean_end() {
     let answer = server.call("test_simple_text", &json!({}));
     assert_eq!(answer["result"]["content"][0]["type"], "text");
     assert_eq!(server.end(), (String::new(), String::new(), Some(0)));
-    // Nobody who speaks is no reason to fail either.
+    // A client that sends nothing is not an error.
     assert_eq!(Server::start(&project, &[]).end().2, Some(0));
 }
 
@@ -144,7 +144,7 @@ fn streams_of_any_kind_will_do() {
     let answers = project.read("answers.jsonl");
     assert_eq!(answers.lines().count(), 2, "{answers}");
 
-    // Some launchers hand over sockets instead of pipes.
+    // Some launchers use sockets instead of pipes.
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let mut command = project.command(&["serve"]);
     command

@@ -81,7 +81,7 @@ impl Site {
         assert!(status.success());
     }
 
-    /// What is left on stderr, and the exit code.
+    /// The rest of stderr, and the exit code.
     pub(crate) fn end(mut self) -> (String, Option<i32>) {
         let mut errors = String::new();
         self.errors.read_to_string(&mut errors).unwrap();

@@ -1,5 +1,5 @@
-//! `ci plan`, `ci --shard`, `ci merge`: a divided run says what the whole one says, and whatever is missing, doubled,
-//! changed or from elsewhere makes the merge red and is named.
+//! `ci plan`, `ci --shard` and `ci merge`: a divided run gives the result of the whole run. Missing, duplicate, changed
+//! or foreign results make the merge red and are named.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{
     harness::{Project, Ran},
 };
 
-/// A project of two files whose assertions pass, but for one where asked.
+/// A project of two files whose assertions pass, except possibly the last.
 fn project(last: &str) -> Project {
     Project::new()
         .file(
@@ -20,7 +20,7 @@ fn project(last: &str) -> Project {
         .file("evals/b.yaml", suite(&[("c", "hello"), ("d", last)]))
 }
 
-/// Plans three shards; the digest.
+/// Plans three shards and returns the digest.
 fn plan(project: &Project) -> String {
     let mut command = project.command(&["ci", "plan", "--shards", "3"]);
     command.env("WANTED", "bye");
@@ -33,11 +33,11 @@ fn plan(project: &Project) -> String {
     line.unwrap().trim_start_matches("plan-digest=").to_owned()
 }
 
-/// Runs a shard in an attempt of the workflow, and puts its result where a download would.
+/// Runs a shard in an attempt of the workflow and stores its result.
 fn shard(project: &Project, shard: &str, attempt: u32, code: i32) {
     let mut command = project.command(&["ci", "--isolation", "process", "--shard", shard]);
     command.env("GITHUB_RUN_ATTEMPT", attempt.to_string());
-    // What changes from attempt to attempt while the suites stay as they were.
+    // Changes between attempts while the suites stay the same.
     command.env("WANTED", if attempt == 1 { "bye" } else { "hello" });
     let ran = project.finish(command);
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
@@ -78,7 +78,7 @@ fn merge(project: &Project, more: &[&str]) -> Ran {
     project.run(&arguments)
 }
 
-/// The verdict with its exit code, and words that must be said.
+/// Asserts exit code, verdict and messages.
 #[track_caller]
 fn expect(ran: &Ran, code: i32, verdict: &str, said: &[&str]) {
     let line = format!("verdict: {verdict}\n");
@@ -249,7 +249,7 @@ fn a_plan_goes_by_what_was_measured() {
     };
     let alone = ["--jobs", "1"];
     let planned = |more: &[&str]| planned(&[&alone[..], more].concat());
-    // The new one is taken for the middle one, 60 s: 240 s in all.
+    // The unknown one counts as the median, 60 s: 240 s in all.
     assert_eq!(planned(&[]), [90, 60, 60, 30]);
     assert_eq!(planned(&["--target-duration", "2m"]), [120, 120]);
     assert_eq!(planned(&["--max-shards", "1"]), [240]);
@@ -297,7 +297,7 @@ fn names_and_files_of_every_spelling_are_planned_run_and_merged() {
         "ends with lines\n",
         "ends with a blank ",
         "two\nlines",
-        // Two that are shown alike stay two.
+        // Ids with the same display text stay distinct.
         "zero\u{200b}width",
         "zero\\u{200b}width",
     ];
@@ -310,7 +310,7 @@ fn names_and_files_of_every_spelling_are_planned_run_and_merged() {
     expect(&merged, 0, "pass", &[]);
     let ids = statuses(&project.read("m.json"));
     assert_eq!(ids.len(), names.len() + 1, "{ids:?}");
-    // Typed as it is in the file, or as it is shown.
+    // As in the file, or as displayed.
     for typed in [
         names[0],
         "*\u{26a0}\u{fe0f} r*",
@@ -396,7 +396,7 @@ fn each_shard_dropped_changed_or_cut_makes_the_merge_red() {
     expect(&merge(&project, &[]), 0, "pass", &[]);
 }
 
-/// Writes a result that was changed, with a digest that fits: a forgery.
+/// Forges a result, with a valid digest.
 fn forge(path: &Path, from: &str, to: &str) {
     use sha2::Digest as _;
 
@@ -471,7 +471,7 @@ fn no_report_is_written_over_a_result_that_is_merged() {
         expect(&merge(&project, &[option, blob]), 2, "invalid", &[&wanted]);
         assert_eq!(project.read(blob), kept);
     }
-    // Beside them there is room.
+    // Other files may be written there.
     let beside = ["--junit", "mcp-assert-blobs/new.xml"];
     expect(&merge(&project, &beside), 0, "pass", &[]);
 }
@@ -556,7 +556,7 @@ fn a_shard_of_suites_that_changed_is_refused() {
     };
     let write = |path: &str, text: &str| fs::write(project.path().join(path), text).unwrap();
     let before = project.read("evals/b.yaml");
-    // An assertion more, a weaker one, one less.
+    // One more assertion, a weaker one, one less.
     let more = suite(&[("c", "hello"), ("d", "hello"), ("e", "bye")]);
     for text in [
         more.as_str(),
@@ -578,7 +578,7 @@ fn a_shard_of_suites_that_changed_is_refused() {
     expect(&merge(&project, &[]), 2, "invalid", &[said]);
     fs::remove_dir_all(project.path().join("evals")).unwrap();
     fs::create_dir(project.path().join("evals")).unwrap();
-    // Line ends are the checkout's, and what holds no assertion is no part of the suite.
+    // Line ends depend on the checkout, and files without assertions are not part of the suite.
     write("evals/a.yaml", &a.replace('\n', "\r\n"));
     write("evals/b.yaml", &before);
     write("evals/notes.yaml", "a: 1\n");
@@ -591,7 +591,7 @@ fn a_shard_of_suites_that_changed_is_refused() {
 
 #[test]
 fn a_shard_that_names_its_suites_in_another_order_is_refused() {
-    // Which of two assertions of one path and name is `#2` hangs on the order; and the texts differ.
+    // The order decides which of two assertions with one path and name is `#2`.
     let project = Project::new()
         .file("a/x.yaml", suite(&[("n", "hello")]))
         .file("b/x.yaml", suite(&[("n", "bye")]));
@@ -681,7 +681,7 @@ fn a_stored_run_keeps_its_verdict_and_can_only_be_told_as_worse() {
     told(&[], 0, "pass");
     told(&["--threshold", "50"], 0, "pass");
     told(&["--threshold", "51"], 1, "fail");
-    // What is usual is given all the same.
+    // The default may be given explicitly.
     told(&["--threshold", "100"], 1, "fail");
     told(&["--fail-on-regression"], 1, "fail");
     run(
@@ -716,7 +716,7 @@ fn telling_of_a_foreign_run_exits_by_whether_it_could_be_told() {
     expect(&tell(&off), 0, "fail", &[]);
     let unwritable = [&off[..], &["--junit", "run.json/x.xml"]].concat();
     expect(&tell(&unwritable), 3, "error", &[]);
-    // Nothing here to comment with.
+    // There is no token.
     let ran = tell(&[]);
     expect(&ran, 3, "fail", &[]);
     assert!(ran.stderr.contains("there is no token"), "{}", ran.stderr);

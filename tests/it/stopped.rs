@@ -1,11 +1,12 @@
-//! A run that is stopped and goes on (Ctrl-Z and `fg`): what servers did meanwhile is judged as if it had been looked at.
+//! A run that is stopped and continued (Ctrl-Z and `fg`): what servers did meanwhile is judged as if it had been read
+//! in time.
 
 use serde_json::Value;
 
 use crate::harness::Project;
 
-/// A server that stops whoever started it when a tool is called, and has it go on when more time has passed than it had:
-/// what the tool's name says comes in between, or right before.
+/// A server whose tool stops its parent and continues it after the deadline. The tool's name says what it sends in
+/// between, or right before.
 const SERVER: &str = r#"
 say() { printf '%s\n' "$1"; }
 answer() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
@@ -28,7 +29,7 @@ while IFS= read -r line; do
 done
 "#;
 
-/// The outcomes of these assertions, each on a server of its own and with less time than it is stopped for.
+/// The outcomes of these assertions, each with its own server and a deadline shorter than the stop.
 fn outcomes(documents: &[&str]) -> Vec<Value> {
     let server =
         "server: {command: sh, args: [server.sh]}\nclient: {client_capabilities: {roots: [.]}}\n";

@@ -1,5 +1,5 @@
-//! The workflow with shards in a local runner of workflows, on a real engine: plan, three shards, merge. The actions
-//! that it takes from elsewhere have stand-ins here that copy files; ours runs in its own image.
+//! The workflow with shards in a local workflow runner, on a real engine: plan, three shards, merge. Foreign actions
+//! are replaced by stand-ins that copy files; ours runs in its image.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::{
     harness::{BINARY, copy_binary},
 };
 
-/// Assertions that need nothing but the binary.
+/// Assertions that need only the binary.
 const SUITE: &str = "\
 name: one
 server: {builtin: conformance}
@@ -44,7 +44,7 @@ jobs:
       comment: \"off\"
 ";
 
-/// What stands in for the actions from elsewhere; DROPPED is a pattern of artifacts that get lost.
+/// The stand-ins for foreign actions; artifacts that match DROPPED get lost.
 const STAND_INS: [(&str, &str); 3] = [
     ("checkout", "\"true\""),
     (
@@ -130,7 +130,7 @@ fn repository(folder: &Path) {
     git(&["commit", "--quiet", "--message", "x"]);
 }
 
-/// The stand-ins, as the runner is told of them.
+/// The runner's options for the stand-ins.
 fn stand_ins(folder: &Path) -> Vec<String> {
     let workflow = fs::read_to_string(root().join(".github/workflows/mcp-assert.yml")).unwrap();
     STAND_INS
@@ -152,7 +152,7 @@ fn stand_ins(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Runs the workflow; whether it was green, and what it said.
+/// Runs the workflow. Returns whether it passed, and its log.
 fn run(dropped: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     let (home, artifacts) = (folder.path().join("home"), folder.path().join("artifacts"));

@@ -1,12 +1,11 @@
-//! What the runner of a GitHub workflow makes of our output: everything is shown, and nothing of a suite or a server
-//! is obeyed.
+//! The output in a GitHub workflow: everything is shown, and the runner executes no command of suites or servers.
 
 pub(crate) use text::workflow::runner;
 
 use self::runner::{Step, read};
 use crate::harness::{Project, Ran};
 
-/// A text that a runner would obey, in both syntaxes and behind several ends of a line.
+/// A text with commands in both syntaxes, after several kinds of line ends.
 const HOSTILE: &str =
     "x\\r::error::cr\\n::add-mask::a\\u2028::set-env name=A::ls #\\u200d#[group]zwj ##[error]v1";
 

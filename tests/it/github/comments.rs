@@ -1,4 +1,4 @@
-//! The comment on the pull request: made, renewed, left alone, never two of it.
+//! The comment on the pull request: created, updated, left alone, never duplicated.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn project(wanted: u32) -> Project {
     Project::with_suite(&suite(wanted))
 }
 
-/// The bodies of the comments that carry a marker of ours.
+/// The bodies of comments with our marker.
 fn ours(world: &World) -> Vec<String> {
     let comments = world.comments.iter();
     let ours =
@@ -43,7 +43,7 @@ fn it_is_made_once_renewed_and_left_alone() {
         assert!(made[0].contains(&wanted), "{wanted}\n{}", made[0]);
     }
 
-    // The same again says nothing new; but it is of the newer run, and the same run writes nothing.
+    // An equal text of a newer run renews the marker; the same run writes nothing.
     let again = Step::pull_request(&twin, 5).numbered(2);
     for _ in 0..2 {
         again.run(&red, &[]);
@@ -58,14 +58,14 @@ fn it_is_made_once_renewed_and_left_alone() {
         assert_eq!(twin.world().count("PATCH", ""), 1);
     }
 
-    // What was red is not left standing, also when nothing would be said anew.
+    // A red comment is updated even if no new one would be created.
     let green = project(GREEN);
     let mended = Step::pull_request(&twin, 5).numbered(3);
     assert_eq!(mended.run(&green, &[]).code, 0);
     assert_eq!(mended.output(&green, "comment"), "updated");
     assert!(ours(&twin.world())[0].contains("### mcp-assert: pass, 1/1 passed"));
 
-    // A run that was overtaken says nothing any more.
+    // An overtaken run writes nothing.
     let late = Step::pull_request(&twin, 5).numbered(2);
     late.run(&red, &[]);
     assert_eq!(late.output(&red, "comment"), "unchanged");
@@ -122,7 +122,7 @@ fn no_green_leg_of_a_run_hides_a_red_one() {
     assert_eq!(speak(1, &green), says("updated", "fail", true));
     assert_eq!(speak(1, &green), says("unchanged", "fail", true));
     assert_eq!(speak(1, &red), says("unchanged", "fail", true));
-    // The next run begins anew, in the other order.
+    // The next run starts over, in the other order.
     assert_eq!(speak(2, &green), says("updated", "pass", false));
     assert_eq!(speak(2, &red), says("updated", "fail", true));
     assert_eq!(speak(3, &green), says("updated", "pass", false));
@@ -151,7 +151,7 @@ fn a_leg_that_runs_again_alone_hides_no_red_one() {
         }
         assert_eq!(now.matches("_Several").count(), 1, "{now}");
     }
-    // The next run begins anew; where one leg spoke alone, nothing is hidden.
+    // The next run starts over; a single leg hides nothing.
     for (run, project) in [((8, 1), &red), ((8, 2), &green)] {
         let now = speak(run, project);
         assert!(!now.contains("_Several"), "{now}");
@@ -164,7 +164,7 @@ fn a_green_leg_that_writes_at_the_same_time_is_corrected() {
     let (red, green) = (project(RED), project(GREEN));
     Step::pull_request(&twin, 5).run(&red, &[]);
     Step::pull_request(&twin, 5).numbered(2).run(&green, &[]);
-    // It looked before the red one wrote: what it wrote is there when the red one looks again.
+    // It read before the red leg wrote; the red leg's text is there when it reads again.
     let theirs = ours(&twin.world())[0].replace("run=2", "run=3");
     twin.world().aside = theirs;
     twin.world().fault(
@@ -198,7 +198,7 @@ fn of_two_legs_at_once_the_red_one_stays() {
         let theirs = ours(&twin.world())[0].clone();
         twin.world().aside = theirs;
         twin.world().comments.clear();
-        // It appears between our look and our POST, with the same first line.
+        // It appears between our search and our POST, with the same first line.
         twin.world().fault(
             "POST",
             "/issues/5/comments",
@@ -311,7 +311,7 @@ fn a_marker_of_somebody_else_is_not_ours() {
 fn of_two_runs_at_once_the_older_comment_stays() {
     let twin = Twin::start();
     let red = project(RED);
-    // The other run's comment appears between our look and our POST.
+    // The other run's comment appears between our search and our POST.
     Step::pull_request(&twin, 5).run(&red, &[]);
     let other = ours(&twin.world())[0].clone();
     twin.world().comments.clear();
@@ -370,10 +370,10 @@ fn pages_are_looked_through_up_to_the_tenth() {
     let step = Step::pull_request(&twin, 5).numbered(2);
     step.run(&red, &[]);
     assert_eq!(step.output(&red, "comment"), "updated");
-    // And its page once more, where another leg may have written.
+    // And its page again, because another leg may have written.
     assert_eq!(twin.world().count("GET", "/issues/5/comments"), 11);
 
-    // Beyond that it cannot be known whether there is one, and a second one would stay for ever.
+    // Beyond that a comment may exist, and a second one would stay for ever.
     for before in [1_000, 1_150] {
         fill(&twin, before, 0);
         let step = Step::pull_request(&twin, 5).numbered(3);
@@ -420,7 +420,7 @@ fn what_is_refused_is_one_notice_and_leaves_the_verdict() {
     assert_eq!(bad.output(&red, "comment"), "denied");
 }
 
-/// How often a question of that kind is asked when it fails so often, and what becomes of the comment.
+/// How often a request is sent if it fails this often, and what happens to the comment.
 fn with_fault(
     part: (&'static str, &'static str),
     times: usize,
@@ -495,7 +495,7 @@ fn trouble_is_asked_again_where_that_is_harmless() {
         );
     };
     let status = |status| Fault::Status(status, Vec::new());
-    // The comments are read twice besides: before, and after.
+    // The comments are also read before and after.
     case(("GET", comments), 2, status(502), "created", 4);
     case(("GET", comments), 9, Fault::CutBefore, "failed", 3);
     case(("POST", comments), 1, status(500), "created", 2);

@@ -1,4 +1,4 @@
-//! The data branch: who writes it, what is on it, how writers meet, and which commit a run is compared with.
+//! The data branch: which runs write it, its files, concurrent writers, and the selection of a baseline.
 
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ fn only_events_of_the_default_branch_itself_write() {
     let fork = |payload: &mut Value| payload["repository"]["fork"] = json!(true);
     none(Step::push(&twin, &hash("c1")).event("push", fork), &twin);
     none(Step::push(&twin, &hash("c1")).token(None), &twin);
-    // Without a word of the payload GitHub is asked.
+    // The payload lacks the repository, so GitHub is asked.
     let silent = |payload: &mut Value| *payload = json!({"schedule": "0 0 * * *"});
     let step = Step::push(&twin, &hash("c1")).event("schedule", silent);
     step.run(&project(1), &WRITE);
@@ -192,14 +192,14 @@ fn an_older_run_that_ends_later_overwrites_nothing_of_a_newer_one() {
     };
     let says = |badge: &str, status: &str, stays| (badge.to_owned(), status.to_owned(), stays);
     assert_eq!(write("c2", 29, 99), says("0/1", "FAIL", 0));
-    // The badge is the same, and of the newer run from now on.
+    // The badge is equal, and belongs to the newer run now.
     assert_eq!(write("c2", 31, 99), says("0/1", "FAIL", 0));
-    // The commit before has its own baseline; the badge tells of the newest.
+    // The previous commit has its own baseline; the badge shows the newest run.
     assert_eq!(write("c1", 30, 1), says("0/1", "PASS", 1));
     assert_eq!(write("c2", 30, 1), says("0/1", "FAIL", 2));
     assert_eq!(write("c2", 32, 1), says("1/1", "PASS", 0));
     assert_eq!(write("c2", 33, 99), says("0/1", "FAIL", 0));
-    // What an older version wrote names no run.
+    // Files of an older version name no run.
     let mut files = twin.world().files(BRANCH);
     files.remove("badges.json");
     twin.world().push(BRANCH, files);
@@ -234,7 +234,7 @@ fn no_green_leg_of_a_run_hides_a_red_one_on_the_branch() {
         let first = write((5, 1), order[0]);
         assert_eq!(&first, if order[0] == 1 { &green } else { &red });
         assert_eq!(write((5, 1), order[1]), red);
-        // The next attempt, and the next run, begin anew.
+        // The next attempt and the next run start over.
         assert_eq!(write((5, 2), 1), green);
         assert_eq!(write((6, 1), 99), red);
         assert_eq!(write((7, 1), 1), green);
@@ -430,19 +430,19 @@ fn the_newest_two_hundred_baselines_stay() {
     assert_eq!(files["README.md"], "theirs");
 }
 
-/// What a run says it was compared with.
+/// What a run was compared with, according to its log.
 fn told(ran: &Ran) -> Option<String> {
     let lines = ran.stdout.lines().chain(ran.stderr.lines());
     let mut told = lines.filter_map(|line| {
         let found = line.split_once("note: compared with ");
         found.or_else(|| line.split_once("::compared with "))
     });
-    // A notice also says what to do about it.
+    // A notice also has a hint.
     let (_, told) = told.next()?;
     Some(told.split("; ").next().unwrap_or(told).to_owned())
 }
 
-/// What a pull request that is tested at `tested` says it was compared with.
+/// What a pull request tested at `tested` was compared with.
 fn compared(twin: &Twin, tested: Option<&str>) -> String {
     let project = project(1);
     let project = match tested {
@@ -473,20 +473,20 @@ fn a_pull_request_is_compared_with_where_it_branched_off() {
             .histories
             .insert(merge.clone(), vec![(merge.clone(), parents)]);
     };
-    // The first parent of the merge that GitHub made.
+    // The first parent of GitHub's merge commit.
     on(["c5", "head"]);
     assert_eq!(
         compared(&twin, None),
         format!("{}, the merge base with `main`", short("c5"))
     );
-    // It has no baseline: the nearest ancestor that has.
+    // It has no baseline, so the nearest ancestor with one.
     on(["c7", "head"]);
     let two = format!(
         "{}, 2 commits before the merge base with `main`",
         short("c5")
     );
     assert_eq!(compared(&twin, None), two);
-    // The head itself was checked out: GitHub knows where it branched off.
+    // The head itself is checked out, so GitHub is asked for the merge base.
     let head = hash("head");
     twin.world()
         .merge_bases
@@ -495,7 +495,7 @@ fn a_pull_request_is_compared_with_where_it_branched_off() {
         compared(&twin, Some(&head)),
         format!("{}, the merge base with `main`", short("c3"))
     );
-    // None before it has one: the latest, and said so.
+    // No ancestor has one, so the latest, which the log says.
     twin.world()
         .merge_bases
         .insert(format!("main...{head}"), hash("c2"));

@@ -1,5 +1,4 @@
-//! GitHub's published description of the endpoints that are used: which they are, and whether a question and an
-//! answer are as described.
+//! GitHub's published API description: the used endpoints, and validation of requests and answers.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -59,14 +58,14 @@ impl Endpoint {
         }
     }
 
-    /// What stands for the names of its path, if the path is one of it.
+    /// The values of the path's parameters, if the path matches.
     fn names(&self, path: &str) -> Option<Vec<String>> {
         let wanted: Vec<&str> = self.path.split('/').collect();
         let found: Vec<&str> = path.split('/').collect();
         let mut names = Vec::new();
         for (index, part) in wanted.iter().enumerate() {
             if *part == "{path}" || *part == "{ref}" {
-                // These take the rest, slashes too.
+                // These parameters may contain slashes.
                 names.push(found.get(index..).filter(|it| !it.is_empty())?.join("/"));
                 return Some(names);
             }
@@ -80,7 +79,7 @@ impl Endpoint {
         (wanted.len() == found.len()).then_some(names)
     }
 
-    /// What is wrong with a question.
+    /// The errors of a request.
     pub(super) fn question(&self, query: &[(String, String)], body: &Value) -> Vec<String> {
         let mut wrong = Vec::new();
         for (name, text) in query {
@@ -103,11 +102,11 @@ impl Endpoint {
         wrong
     }
 
-    /// What is wrong with an answer.
+    /// The errors of an answer.
     pub(super) fn answer(&self, status: u16, body: &Value) -> Vec<String> {
         match self.answers.get(&status.to_string()) {
             Some(Some(schema)) => errors(schema, body, &self.path),
-            // What every endpoint may say is not described for each.
+            // Common answers are not described per endpoint.
             Some(None) => Vec::new(),
             None if status >= 400 => Vec::new(),
             None => vec![format!("{}: {status} is no answer of it", self.path)],
@@ -115,7 +114,7 @@ impl Endpoint {
     }
 }
 
-/// GitHub's own example, which lacks what its schema requires in two places.
+/// GitHub's example, completed where it violates its own schema.
 fn mended(mut example: Value) -> Value {
     for at in ["", "/source", "/parent"] {
         let repository = example.pointer_mut(at).and_then(Value::as_object_mut);
@@ -138,7 +137,7 @@ fn errors(schema: &Validator, value: &Value, path: &str) -> Vec<String> {
         .collect()
 }
 
-/// The endpoint of a question, and the names in its path.
+/// The endpoint of a request, and the path's parameters.
 pub(super) fn endpoint(method: &str, path: &str) -> Option<(&'static Endpoint, Vec<String>)> {
     ENDPOINTS
         .iter()

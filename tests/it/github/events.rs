@@ -1,4 +1,4 @@
-//! The payloads that events bring, as GitHub has sent them; what a test needs otherwise it changes here.
+//! Recorded event payloads of GitHub, which tests change as needed.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ pub(crate) fn payload(event: &str) -> Value {
     payload
 }
 
-/// Changes a member that is there: real payloads have every member that is read.
+/// Changes an existing member: real payloads have every member that is read.
 pub(crate) fn set(payload: &mut Value, pointer: &str, value: Value) {
     let there = payload.pointer_mut(pointer);
     *there.unwrap_or_else(|| panic!("no real payload has {pointer}")) = value;

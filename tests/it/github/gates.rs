@@ -1,4 +1,4 @@
-//! What a run that was to be red for a regression is worth when its baseline cannot be read.
+//! Gates on regressions when the baseline cannot be read.
 
 use super::{
     Step, suite,

@@ -1,4 +1,4 @@
-//! Signals while GitHub is asked or told: nothing more goes there, and everything else says the same.
+//! Signals during requests to GitHub: no further requests are sent, and all reports agree.
 
 use std::{
     process::{Command, Stdio},
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::harness::Project;
 
-/// Comes back later than anybody waits here.
+/// Answers later than the client waits.
 fn later() -> Fault {
     Fault::Status(429, vec![("retry-after", "50".to_owned())])
 }
 
-/// Interrupts the command once it waits for GitHub; what it asked until its end.
+/// Interrupts the command while it waits for GitHub, and returns all its requests.
 fn interrupted(project: &Project, mut command: Command, twin: &Twin, asked: &str) -> Vec<String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
@@ -79,7 +79,7 @@ fn an_interrupt_while_the_comment_is_made_is_the_verdict_everywhere() {
     assert_eq!(step.output(&project, "verdict"), "interrupted");
 }
 
-/// Waits until the thread that hears signals rests; how often it has.
+/// Waits until the signal thread sleeps, and returns how often it has.
 fn rest_of_signals_thread(pid: u32) -> u64 {
     let tasks = format!("/proc/{pid}/task");
     let begun = Instant::now();
@@ -107,7 +107,7 @@ fn a_signal_before_the_first_server_is_not_lost() {
     let project = Project::with_suite(&suite(1));
     let step = Step::pull_request(&twin, 7);
     let mut command = step.command(&project, &files());
-    // The payload is read before anything runs, and nobody writes it.
+    // The payload is read before anything runs, and is never written.
     command
         .env("GITHUB_EVENT_PATH", "/dev/stdin")
         .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! What others do to the comment while a run is about to write it, and what goes wrong after it is written.
+//! Changes of the comment by others while a run writes it, and errors after that.
 
 use super::{
     Step, suite,
@@ -13,7 +13,7 @@ const COMMENTS: &str = "/issues/5/comments";
 /// What happens to the world.
 type Change = fn(&mut World);
 
-/// Speaks in a run on a pull request; what became of the comment, and what was said.
+/// Runs on a pull request. Returns the comment's result and the log.
 fn speak(twin: &Twin, run: u64, wanted: u32) -> (String, Ran) {
     let project = Project::with_suite(&suite(wanted));
     let step = Step::pull_request(twin, 5).numbered(run);
@@ -60,14 +60,14 @@ fn a_comment_that_is_removed_before_it_is_changed_is_made_anew() {
             ran.stdout
         );
     }
-    // One that is there and answers so is not ours to change.
+    // An existing comment that gives 404 cannot be changed.
     let twin = Twin::start();
     speak(&twin, 1, RED);
     let fault = Fault::Status(404, Vec::new());
     twin.world().fault("PATCH", "/issues/comments", 9, fault);
     assert_eq!(speak(&twin, 2, GREEN).0, "denied");
     assert_eq!(twin.world().count("PATCH", "/issues/comments"), 1);
-    // Nor is one chased for ever.
+    // Replaced comments are not followed for ever.
     let twin = Twin::start();
     speak(&twin, 1, RED);
     let replaced = Fault::Meanwhile(|world| {
@@ -125,7 +125,7 @@ fn a_second_comment_of_ours_does_not_stay() {
         let mut world = twin.world();
         let body = world.comments[0].body.clone();
         world.comment(OWN_ID, &body);
-        // Neither another suite's nor somebody else's.
+        // Neither another suite's nor another author's.
         world.comment(OWN_ID, &body.replace("key=", "key=0"));
         world.comment(7, &body);
     }

@@ -1,4 +1,4 @@
-//! What `ci` does on GitHub, by the real binary, against a twin of its API that checks every question.
+//! `ci` on GitHub, with the real binary and a twin of the API that validates every request.
 
 mod comments;
 mod data_branch;
@@ -22,14 +22,14 @@ use self::{
 };
 use crate::harness::{Project, Ran};
 
-/// A suite of one assertion that passes or fails, on a server that is always there.
+/// A suite of one assertion that passes or fails, on a built-in server.
 pub(crate) fn suite(wanted: u32) -> String {
     format!(
         "name: lists its tools\nserver: {{builtin: minimal}}\nassert_tools: {{expect: {{min_results: {wanted}}}}}\n"
     )
 }
 
-/// The surroundings of a step on GitHub.
+/// The environment of a step on GitHub.
 pub(crate) struct Step<'a> {
     twin: &'a Twin,
     /// The event's name and payload.
@@ -164,7 +164,7 @@ impl<'a> Step<'a> {
         self.finish(project, self.command(project, more))
     }
 
-    /// Runs a command. Whatever it writes, the token is not in it, and all it asked was as described.
+    /// Runs a command, and asserts that its files do not contain the token and that its requests were valid.
     pub(crate) fn finish(&self, project: &Project, command: Command) -> Ran {
         let ran = project.finish(command);
         let log = format!("{}{}", ran.stdout, ran.stderr);

@@ -1,4 +1,4 @@
-//! GitHub behind a proxy, as on a runner of one's own: only the proxy knows the way there.
+//! GitHub behind a proxy, as on self-hosted runners.
 
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -13,18 +13,18 @@ use super::{
 };
 use crate::harness::Project;
 
-/// A name that nobody but the proxy can find.
+/// A host name that only the proxy resolves.
 const API: &str = "api.github.invalid";
 
-/// A proxy on loopback that knows one way.
+/// A proxy on loopback with one reachable host.
 struct Loopback {
     address: String,
-    /// The lines of every question up to the first empty one.
+    /// The head of every request.
     asked: Arc<Mutex<Vec<Vec<String>>>>,
 }
 
 impl Loopback {
-    /// Questions to `API` at port 8080 go to the twin; there is no way to anybody else, and no tunnel.
+    /// Forwards requests for `API` at port 8080 to the twin, and refuses tunnels and other hosts.
     fn start(twin: &Twin) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -76,7 +76,7 @@ fn forward(mut client: TcpStream, target: &str, kept: &Mutex<Vec<Vec<String>>>) 
     let _ = forward.join();
 }
 
-/// A run on a pull request that is to be commented on, with these variables; what it said, and the comment's fate.
+/// Runs on a pull request with these variables. Returns the log and the comment's result.
 fn run(twin: &Twin, variables: &[(&str, &str)]) -> (String, String) {
     twin.world().pulls = vec![Pull::open(7, hash("head"), REPOSITORY)];
     let project = Project::with_suite(&suite(1));
@@ -89,7 +89,7 @@ fn run(twin: &Twin, variables: &[(&str, &str)]) -> (String, String) {
     (ran.stdout, step.output(&project, "comment"))
 }
 
-/// Whether ada:opensesame asks.
+/// Whether a request has the credentials ada:opensesame.
 fn is_authorized(lines: &[String]) -> bool {
     let authorization = "proxy-authorization: basic ywrhom9wzw5zzxnhbwu=";
     lines
@@ -163,7 +163,7 @@ fn a_proxy_that_refuses_or_cannot_be_used_is_named_and_leaves_the_verdict() {
         !lines.iter().any(|line| line.contains("Bearer")),
         "{lines:?}"
     );
-    // One that cannot be used is not gone around.
+    // An unusable proxy is not bypassed.
     let socks = "socks5://ada:opensesame@127.0.0.1:1";
     let variables = [
         ("ALL_PROXY", socks),

@@ -1,4 +1,4 @@
-//! What GitHub says where it does not do what it was asked: in its words, without the token, and heeded.
+//! GitHub's refusals: reported in its words without the token, and respected.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::harness::{Project, Ran};
 
 const RED: u32 = 99;
 
-/// A red run on a pull request for which GitHub fails so often.
+/// A red run on a pull request during which GitHub fails this often.
 fn spoken((method, part): (&'static str, &'static str), times: usize, fault: Fault) -> Spoken {
     let twin = Twin::start();
     twin.world().fault(method, part, times, fault);
@@ -21,7 +21,7 @@ fn spoken((method, part): (&'static str, &'static str), times: usize, fault: Fau
     Spoken { twin, ran, outcome }
 }
 
-/// What came of it.
+/// The result of the run.
 struct Spoken {
     twin: Twin,
     ran: Ran,
@@ -29,7 +29,7 @@ struct Spoken {
 }
 
 impl Spoken {
-    /// Whether it became this, and said so.
+    /// Asserts the comment's result and a message.
     fn is(&self, outcome: &str, said: &str) {
         assert_eq!(self.outcome, outcome, "{}", self.ran.stdout);
         assert!(

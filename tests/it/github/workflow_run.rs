@@ -1,4 +1,4 @@
-//! The half that comments for forks: it runs later, with rights, on a report that a stranger may have made.
+//! The workflow that comments for forks: it runs later, with permissions, on an untrusted report.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use crate::harness::Project;
 
 const FORK: &str = "stranger/octo-repo";
 
-/// A project that holds nothing but the report of a fork's run.
+/// A project with only the report of a fork's run.
 fn report(twin: &Twin) -> Project {
     let tested = Project::with_suite(&suite(99));
     let step = Step::proposed(twin, 5, FORK).token(None);
@@ -21,7 +21,7 @@ fn report(twin: &Twin) -> Project {
     Project::new().file("run.json", tested.read("run.json"))
 }
 
-/// The step of the other workflow: on the default branch, for a head that it names.
+/// The step of the commenting workflow: on the default branch, for a head that the event names.
 fn telling<'a>(twin: &'a Twin, head: &str, from: &str) -> Step<'a> {
     telling_of(twin, 77, head, from)
 }
@@ -52,7 +52,7 @@ fn pull(number: u64, from: &str) -> Pull {
 fn told(step: &Step<'_>, project: &Project) -> String {
     let arguments = ["ci", "merge", "--blobs", "run.json"];
     let ran = step.finish(project, step.dressed(project, &arguments));
-    // The verdict was the other workflow's; this one says whether it could be told.
+    // The verdict belongs to the other workflow; this one reports whether it could comment.
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     step.output(project, "comment")
 }
@@ -62,7 +62,7 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
     let twin = Twin::start();
     let project = report(&twin);
     assert!(project.read("run.json").contains("\"pull_request\":5"));
-    // The same head is proposed from elsewhere as well; and the report's own number is somebody else's.
+    // Another pull request has the same head, and the report's own number belongs to yet another.
     twin.world().pulls = vec![pull(5, "other/octo-repo"), pull(8, FORK)];
     let step = telling(&twin, &hash("head"), FORK);
     assert_eq!(told(&step, &project), "created");
@@ -71,7 +71,7 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
     let elsewhere = world.asked.iter().any(|it| it.contains("/issues/5/"));
     assert!(!elsewhere, "{:?}", world.asked);
     let body = &world.comments[0].body;
-    // Run, attempt and revision are the event's too.
+    // Run, attempt and revision also come from the event.
     let marker = format!("run=77 attempt=2 sha={} -->", hash("head"));
     assert!(body.lines().next().unwrap().ends_with(&marker), "{body}");
     assert!(
@@ -191,7 +191,7 @@ fn a_run_without_a_comparison_is_told_again_as_it_was_told() {
     }
 }
 
-/// What is said of a report that is not there as it should be: in the log, in the summary and in the comment.
+/// The messages about an invalid report: in log, summary and comment.
 fn told_incomplete(twin: &Twin, step: &Step<'_>, project: &Project, blobs: &str) -> [String; 3] {
     let mut command = step.dressed(project, &["ci", "merge", "--blobs", blobs]);
     command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
@@ -323,7 +323,7 @@ fn a_comment_that_could_not_be_made_fails_the_job_that_is_there_for_it() {
     });
 }
 
-/// The report with other claims about its source, sealed as whoever wrote it would seal it.
+/// The report with a forged source and a valid digest.
 fn forged(report: &str, claims: &Value) -> String {
     let (before, end) = report.split_once("\n\"end\":").unwrap();
     let lines = before
@@ -417,7 +417,7 @@ fn a_report_that_could_not_be_read_leaves_no_comment_beside_the_next_one() {
         broken.len() == 1 && broken[0].contains("incomplete"),
         "{broken:?}"
     );
-    // The next one takes its place, and none stays beside it.
+    // The next comment replaces it.
     let fails = ["### mcp-assert: fail, 0/1 passed, 1 failed"];
     assert_eq!(tell(Some(&good)), fails);
     assert_eq!(tell(None).len(), 2);
@@ -430,7 +430,7 @@ fn a_report_that_was_never_kept_is_named() {
     let twin = Twin::start();
     twin.world().pulls = vec![pull(8, FORK)];
     let step = telling(&twin, &hash("head"), FORK);
-    // What else a stranger's artifact may hold.
+    // Other contents of an untrusted artifact.
     let project = Project::new().file("mcp-assert-plan.json", "{}");
     for text in told_incomplete(&twin, &step, &project, "reports/run.json") {
         let text = text.replace("&#46;", ".").replace("&#32;", " ");
@@ -503,7 +503,7 @@ fn a_head_that_nobody_proposes_gets_no_comment() {
     assert_eq!(twin.world().count("POST", "/comments"), 0);
 }
 
-/// What the workflow that comments does to find the reports of a run that kept these artifacts.
+/// Runs the commenting workflow's step that finds the reports among these artifacts.
 fn reports_of(artifacts: &[&str]) -> String {
     use std::os::unix::fs::PermissionsExt;
 
@@ -542,7 +542,7 @@ fn each_report_of_a_run_is_told_as_its_last_attempt_left_it() {
     let case = |artifacts: &[&str], names: &str| {
         assert_eq!(reports_of(artifacts), format!("names={names}\n"));
     };
-    // Where none was kept, the merge says so.
+    // If there is none, the merge reports that.
     case(&["mcp-assert-files-1"], r#"["mcp-assert-report"]"#);
     case(&["mcp-assert-report"; 2], r#"["mcp-assert-report"]"#);
     case(

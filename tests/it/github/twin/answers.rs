@@ -1,5 +1,5 @@
-//! What the twin answers at each endpoint, from the state of its world: comments, pull requests, commits, and the git
-//! data API. Who may ask, faults and checks are the twin's own.
+//! The twin's answers at each endpoint, from its state: comments, pull requests, commits, and the git data API.
+//! Permissions, faults and validation are in `mod.rs`.
 
 use std::collections::BTreeMap;
 

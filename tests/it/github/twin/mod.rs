@@ -1,5 +1,5 @@
-//! A GitHub of our own on loopback: comments, pull requests, commits and the git data API with their state, faults on
-//! request. Every question and every answer is checked against the published description.
+//! A stateful GitHub API on loopback: comments, pull requests, commits and the git data API, with faults on request.
+//! Every request and answer is validated against the published description.
 
 mod answers;
 
@@ -16,13 +16,13 @@ use sha2::{Digest, Sha256};
 
 use super::described::{self, Endpoint};
 
-/// The token that has rights here.
+/// The valid token.
 pub(crate) const TOKEN: &str = "ghs_twin0token0that0nobody0must0see";
 
 /// Who the token's owner is.
 pub(crate) const OWN_ID: u64 = 41_898_282;
 
-/// Where the repository is whatever its name.
+/// The repository's path by id.
 const NUMBERED: &str = "/repositories/1/";
 
 /// The repository.
@@ -59,24 +59,24 @@ impl Pull {
     }
 }
 
-/// What goes wrong.
+/// A fault.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// This status with these headers, and nothing happens.
+    /// Answers with this status and these headers, without effect.
     Status(u16, Vec<(&'static str, String)>),
-    /// This status with these words, and nothing happens.
+    /// Answers with this status and message, without effect.
     Says(u16, &'static str),
-    /// This status with these headers and this answer, and nothing happens.
+    /// Answers with this status, headers and body, without effect.
     Answers(u16, Vec<(&'static str, String)>, Value),
-    /// The connection ends before anything happens.
+    /// Closes the connection, without effect.
     CutBefore,
-    /// It happens, and the connection ends without an answer.
+    /// Takes effect, and closes the connection without an answer.
     CutAfter,
-    /// This happens just before it is answered.
+    /// Changes the state before the request is handled.
     Meanwhile(fn(&mut World)),
 }
 
-/// A fault of the next questions of that kind.
+/// A fault of the next requests of that kind.
 #[derive(Debug)]
 struct Planned {
     method: &'static str,
@@ -99,11 +99,11 @@ pub(crate) struct World {
     pub(crate) comments: Vec<Comment>,
     next_comment: u64,
     pub(crate) pulls: Vec<Pull>,
-    /// Commits of the code, newest first, by where one begins to read.
+    /// Commits of the code by start, newest first.
     pub(crate) histories: BTreeMap<String, Vec<(String, Vec<String>)>>,
     /// The merge base of `base...head`.
     pub(crate) merge_bases: BTreeMap<String, String>,
-    /// What branches point to.
+    /// The heads of branches.
     pub(crate) refs: BTreeMap<String, String>,
     pub(crate) commits: BTreeMap<String, Commit>,
     /// Files by tree.
@@ -111,9 +111,9 @@ pub(crate) struct World {
     /// Whether the token may write comments and contents.
     pub(crate) read_only: bool,
     faults: Vec<Planned>,
-    /// Every question, as `METHOD path?query`.
+    /// All requests, as `METHOD path?query`.
     pub(crate) asked: Vec<String>,
-    /// Every body that was sent.
+    /// All request bodies.
     pub(crate) bodies: Vec<Value>,
     /// A text that a fault needs.
     pub(crate) aside: String,
@@ -122,7 +122,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Lets the next questions fail.
+    /// Makes the next requests fail.
     pub(crate) fn fault(
         &mut self,
         method: &'static str,
@@ -150,7 +150,7 @@ impl World {
         id
     }
 
-    /// How many questions there were of a kind.
+    /// The number of requests of a kind.
     pub(crate) fn count(&self, method: &str, part: &str) -> usize {
         let begins = format!("{method} ");
         let asked = self.asked.iter();
@@ -177,7 +177,7 @@ impl World {
         all
     }
 
-    /// Puts files onto a branch as somebody else would.
+    /// Commits files to a branch, as another writer would.
     pub(crate) fn push(&mut self, branch: &str, files: BTreeMap<String, String>) {
         let tree = self.keep_tree(files);
         let name = format!("refs/heads/{branch}");
@@ -204,7 +204,7 @@ impl World {
         sha
     }
 
-    /// Whether a commit has the other one behind it.
+    /// Whether a commit is a descendant of the other.
     fn descends(&self, sha: &str, ancestor: &str) -> bool {
         let mut waiting = vec![sha.to_owned()];
         while let Some(sha) = waiting.pop() {
@@ -261,14 +261,14 @@ impl Twin {
         self.world.lock().unwrap()
     }
 
-    /// Fails if anything was not as described.
+    /// Asserts that all requests and answers were valid.
     pub(crate) fn check(&self) {
         let wrong = &self.world().wrong;
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }
 
-/// A question as it came.
+/// A request.
 struct Question {
     method: String,
     path: String,
@@ -393,7 +393,7 @@ enum Answer {
     Nothing,
 }
 
-/// A status and what comes with it.
+/// An answer.
 type Given = (u16, Answer);
 
 impl Question {
@@ -429,7 +429,7 @@ fn refusal(message: &str) -> Value {
 }
 
 impl World {
-    /// Answers, and notes what is not as described.
+    /// Answers, and records violations of the description.
     fn answer(&mut self, question: &Question) -> (u16, Answer) {
         let header = |name: &str| {
             question
