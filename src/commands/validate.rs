@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    cli::validate::ValidateArgs,
+    cli::{run::RunArgs, validate::ValidateArgs},
     commands::{
         Context,
         running::{self, Refusal},
@@ -11,58 +11,38 @@ use crate::{
     deliver::stdout,
 };
 use suite::{
-    Dialect,
-    discover::{Contents, LoadOptions, load},
-    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
+    discover::Contents,
+    lower::{FixtureFrom, ServerFrom},
     model::{Entry, Suite},
 };
 use text::{clean, count, diagnostic::Severity, exit::ExitCode};
 
 /// Prints problems on stderr and totals on stdout.
 pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
-    let colour = context.stderr_colour();
-    let mut paths: Vec<PathBuf> = args
-        .suites
-        .iter()
-        .chain(&args.more_suites)
-        .cloned()
-        .collect();
+    let paths = args.suites.iter().chain(&args.more_suites);
+    let mut paths: Vec<PathBuf> = paths.cloned().collect();
     if paths.is_empty() {
         paths.push(PathBuf::from("evals"));
     }
-    let options = LoadOptions {
-        dialect: args.rules.compat().map(Dialect::of_compat),
-        unset_variables: if args.strict_env {
-            UnsetVariables::Refuse
-        } else {
-            UnsetVariables::Warn
-        },
-        server_from: if args.server.is_some() {
-            ServerFrom::Elsewhere
-        } else {
-            ServerFrom::Targets
-        },
-        image_from: ImageFrom::Suite,
-        started_in: StartedIn::Processes,
-        // `run --fixture` may supply one.
-        fixture_from: FixtureFrom::Elsewhere,
-        contents: Contents::Unasked,
-        environment: &context.environment,
+    let mut typed = RunArgs {
+        strict_env: args.strict_env,
+        ..RunArgs::default()
     };
-    let suite = match load(&paths, &options) {
-        Ok(loaded) => {
-            let mut suite = loaded.suite;
-            let fixture = running::of_settings(&loaded.settings);
-            suite
-                .problems
-                .extend(fixture.err().map(Refusal::into_diagnostic));
-            suite
-        }
-        Err(error) => {
-            context.say(&format!("{}\n", error.problem.render(colour)));
-            return ExitCode::Invalid;
-        }
+    typed.selection.rules = args.rules;
+    let server_from = match args.server {
+        Some(_) => ServerFrom::Elsewhere,
+        None => ServerFrom::Targets,
     };
+    // `run --fixture` may supply one.
+    let sources = (server_from, FixtureFrom::Elsewhere, Contents::Unasked);
+    let loaded = match running::load(&paths, &typed, sources, &context.environment) {
+        Ok(loaded) => loaded,
+        Err(refusal) => return refusal.say(context),
+    };
+    let mut suite = loaded.suite;
+    let fixture = running::of_settings(&loaded.settings).err();
+    suite.problems.extend(fixture.map(Refusal::into_diagnostic));
+    let colour = context.stderr_colour();
     for problem in &suite.problems {
         context.say(&format!("{}\n", problem.render(colour)));
     }

@@ -25,8 +25,8 @@ pub(super) struct BaselineLookup {
     pub(super) baseline: Option<Baseline>,
     /// Why there is none.
     pub(super) reason: Option<String>,
-    /// Why a baseline that may exist could not be read.
-    pub(super) unread: Option<String>,
+    /// Whether it may exist and could not be read, for that reason.
+    pub(super) is_unread: bool,
 }
 
 impl BaselineLookup {
@@ -41,7 +41,7 @@ impl BaselineLookup {
     /// A baseline that may exist could not be read.
     fn unread(what: &str) -> Self {
         Self {
-            unread: Some(what.to_owned()),
+            is_unread: true,
             ..Self::none(what)
         }
     }

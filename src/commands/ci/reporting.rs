@@ -181,7 +181,7 @@ impl Reporting<'_> {
     /// The cause if a gate cannot be judged because the baseline could not be read.
     fn ungated(&self, known: &BaselineLookup) -> Option<Cause> {
         let gates = self.gates()?;
-        let unread = known.unread.as_ref()?;
+        let unread = known.reason.as_ref().filter(|_| known.is_unread)?;
         let text = format!("{gates} cannot be judged: {unread}");
         Some(Cause::new(Verdict::Fail, &text))
     }

@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::of_settings,
-    options::{Chosen, Prepared, prepare},
+    options::{Chosen, Prepared, load, prepare},
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,

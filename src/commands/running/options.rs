@@ -160,12 +160,13 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Refusal> {
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
-    let fixture_from = fixture_from(args, chosen);
     let contents = match chosen {
         Chosen::ByOptions => Contents::Unasked,
         Chosen::ToDivide | Chosen::ByPlan(_) => Contents::Told,
     };
-    let loaded = load(&suites, (args, fixture_from, contents), &environment)?;
+    let selection = &args.selection;
+    let sources = (server_from(args), fixture_from(args, chosen), contents);
+    let loaded = load(&suites, args, sources, &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => {
@@ -174,18 +175,18 @@ pub(crate) fn prepare(
         }
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids.clone())),
     };
-    let server = args.selection.server.as_deref();
-    let server = server.map(ServerOverride::from_text);
+    let typed = selection.server.as_deref();
+    let server = typed.map(ServerOverride::from_text);
     let options = PlanOptions {
         filter,
         part,
-        trials: args.selection.trials,
+        trials: selection.trials,
         retries: args.place.retries,
         timeout: args.place.timeout,
         timeout_scale: args.timeout_scale.unwrap_or(1.0),
         server: server.transpose().map_err(|error| usage(&error))?,
         places: places(args, &loaded.settings)?,
-        protocol: protocol(&args.selection.protocol)?,
+        protocol: protocol(&selection.protocol)?,
         targets,
         other_targets,
         environment: &environment,
@@ -201,9 +202,7 @@ pub(crate) fn prepare(
     let mut notes = loaded.suite.notes;
     notes.extend(of_replaced_urls(&plan));
     let mut variables = loaded.suite.variables;
-    variables.extend(template::variables(
-        args.selection.server.as_deref().unwrap_or_default(),
-    ));
+    variables.extend(template::variables(typed.unwrap_or_default()));
     Ok(Prepared {
         lists_every_target: args.baseline.is_some()
             || args.save_baseline.is_some()
@@ -242,19 +241,22 @@ fn of_replaced_urls(plan: &Plan) -> Option<String> {
     })
 }
 
-/// Loads the suites in the dialect of the command line or the settings.
-fn load(
-    suites: &[PathBuf],
-    (args, fixture_from, contents): (&RunArgs, FixtureFrom, Contents),
-    environment: &Arc<Environment>,
-) -> Result<Loaded, Refusal> {
-    let given_elsewhere =
-        args.selection.server.is_some() || args.docker.is_some() || !args.targets.is_empty();
-    let server_from = if given_elsewhere {
+/// Where servers may come from.
+fn server_from(args: &RunArgs) -> ServerFrom {
+    if args.selection.server.is_some() || args.docker.is_some() || !args.targets.is_empty() {
         ServerFrom::Elsewhere
     } else {
         ServerFrom::Suite
-    };
+    }
+}
+
+/// Loads the suites in the dialect of the command line or the settings.
+pub(crate) fn load(
+    suites: &[PathBuf],
+    args: &RunArgs,
+    (server_from, fixture_from, contents): (ServerFrom, FixtureFrom, Contents),
+    environment: &Arc<Environment>,
+) -> Result<Loaded, Refusal> {
     let load = |dialect| {
         let options = LoadOptions {
             dialect,
