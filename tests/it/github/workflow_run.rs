@@ -463,15 +463,15 @@ fn a_comment_that_nobody_could_make_fails_with_the_reason() {
         let notices: Vec<&str> = ran
             .stdout
             .lines()
-            .filter(|line| line.starts_with("::notice") && line.contains("could not be brought"))
+            .filter(|line| line.starts_with("::notice") && line.contains("could not be updated"))
             .collect();
         assert_eq!(notices.len(), usize::from(code == 3), "{}", ran.stdout);
         assert!(notices.iter().all(|it| it.contains(why)), "{notices:?}");
     };
     let nothing = |_: &mut Value| {};
     let off = ["--comment", "off"];
-    case(&nothing, Some(""), &[], 3, "there is no token");
-    case(&nothing, None, &[], 3, "there is no token");
+    case(&nothing, Some(""), &[], 3, "no token");
+    case(&nothing, None, &[], 3, "no token");
     case(&nothing, None, &off, 0, "");
     let gone = |event: &mut Value| *event = Value::Null;
     case(&gone, Some(TOKEN), &[], 3, "head_sha");
