@@ -117,13 +117,13 @@ impl Context {
         }
     }
 
-    /// Stops the signal listener, ends the workflow log, and flushes the streams.
+    /// Ends the workflow log and flushes the streams; until then a signal ends waiting for a stalled reader.
     fn close(&self) {
-        self.interrupts.close();
         if let Some(log) = &self.log {
             log.close();
         }
         self.streams.settle();
+        self.interrupts.close();
     }
 
     /// Neutralises panic messages in the workflow log.

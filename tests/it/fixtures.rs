@@ -294,22 +294,22 @@ fn the_roots_of_a_target_get_the_fixture_that_they_speak_of() {
 }
 
 #[test]
-fn a_server_named_elsewhere_is_refused_when_it_speaks_of_no_fixture() {
-    let refused = |settings: &str, arguments: &[&str], place: &str| {
+fn a_server_named_elsewhere_is_an_error_when_it_needs_a_fixture_and_there_is_none() {
+    let erroneous = |settings: &str, arguments: &[&str], code: i32| {
         let ran = silent(settings).run(arguments);
-        let said = format!("`{{{{fixture}}}}` in {place} has no value: there is no fixture");
-        assert!(ran.stderr.contains(&said), "{}{}", ran.stdout, ran.stderr);
-        let help = "give a fixture with --fixture DIR";
-        assert!(ran.stderr.contains(help), "{}", ran.stderr);
-        assert_eq!(ran.code, 2);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, code, "{said}");
+        assert!(said.contains("`{{fixture}}` has no value"), "{said}");
+        assert!(said.contains("give a fixture with --fixture DIR"), "{said}");
     };
     let server = ["--server", "python3 server.py {{fixture}}"];
-    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
-        refused("{}", &[verb, &server].concat(), "`--server`");
+    let ci = ["ci", "--isolation", "process"];
+    for (verb, code) in [(&["run", "evals"][..], 1), (&ci, 3)] {
+        erroneous("{}", &[verb, &server].concat(), code);
     }
     let targets = "targets: {one: {command: python3, args: [server.py, '{{fixture}}']}}";
     let one = ["run", "evals", "--target", "one"];
-    refused(targets, &one, "the target `one`");
+    erroneous(targets, &one, 1);
     let ran = silent(targets).run(&["run", "evals", "--target", "one", "--list"]);
     assert_eq!((ran.code, ran.shown().trim()), (0, "a.yaml::silent [one]"));
 }
