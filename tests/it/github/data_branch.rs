@@ -346,7 +346,7 @@ fn nightly_a_conflict_that_stays_is_told_in_githubs_words() {
     let step = Step::push(&twin, &hash("c2")).numbered(2);
     let ran = step.run(&project(1), &WRITE);
     assert_eq!(ran.code, 0);
-    let said = format!("5 times in a row: GitHub answered with 409: {words}");
+    let said = format!("GitHub answered with 409: {words}, 5 times in a row");
     assert!(ran.stdout.contains(&said), "{}", ran.stdout);
     assert!(!ran.stdout.contains("others changed it"), "{}", ran.stdout);
     // One that passes is none.
