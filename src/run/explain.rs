@@ -1,14 +1,14 @@
-//! Help for what a disruption alone does not explain: which timeout was over and what took the time, a server that waits on a
-//! port, and a single argument that reads like several. Reports that know no phases show these texts.
+//! Help for what a disruption alone does not explain: which timeout was over and what took the time, and a server that waits
+//! on a port. Reports that know no phases show these texts.
 
 use std::{net::SocketAddr, time::Duration};
 
 use host::host::Peer;
 use mcp::observation::{
     Observation, Timings,
-    disruption::{BEFORE_SERVING, Disruption, DisruptionKind, NEVER_SERVED, Phase},
+    disruption::{DisruptionKind, Phase},
 };
-use suite::{model::server::Target, plan::job::RunJob};
+use suite::plan::job::RunJob;
 
 /// Earlier phases are named only where they took more than this part of the timeout together.
 const MOST: u32 = 2;
@@ -30,7 +30,7 @@ const REACHABLE: [&str; 6] = [
 const STOPPED: &str = "a signal has stopped the server: one that asks for a password or a confirmation at the terminal is \
                        stopped by the system, because here it is not the program that the terminal belongs to";
 
-/// Characters shown of a server's own words, and of its argument.
+/// Characters shown of a server's own words.
 const SHOWN: usize = 120;
 
 /// Says of an assertion whose time was over which timeout that was, and if a signal had stopped its server by then.
@@ -128,44 +128,13 @@ fn over(timeout: Duration, timings: &Timings, reached: Phase) -> String {
     format!("{over}, of which {told}")
 }
 
-/// Says of a server that never served that its only argument reads like several, where nothing explains its end better: a
-/// text under `args` is one argument, and no shell takes it apart.
-pub(super) fn one_argument(disruption: &mut Disruption, target: &Target) {
-    let never_served =
-        NEVER_SERVED.contains(&disruption.kind) && BEFORE_SERVING.contains(&disruption.phase);
-    if !never_served || disruption.help.is_some() {
-        return;
-    }
-    let args = target.launch().map(|launch| launch.args.as_slice());
-    if let Some([only]) = args
-        && reads_like_several(&only.text)
-    {
-        disruption.help = Some(format!(
-            "`args` is one argument, `{}`; several are written as a list: `args: [one, another]`",
-            text::head(&only.text, SHOWN)
-        ));
-    }
-}
-
-/// Whether an option stands behind a blank: `server.mjs --port 1`.
-fn reads_like_several(argument: &str) -> bool {
-    let is_option = |word: &str| {
-        let (name, _) = word.split_once('=').unwrap_or((word, ""));
-        let bare = name.trim_start_matches('-');
-        let dashes = name.len() - bare.len();
-        let is_name = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
-        (1..=2).contains(&dashes) && !bare.is_empty() && bare.chars().all(is_name)
-    };
-    argument.split_whitespace().skip(1).any(is_option)
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{
-        Disruption, DisruptionKind, Observation, Phase, Timings, name, port, reads_like_several,
-    };
+    use mcp::observation::disruption::Disruption;
+
+    use super::{DisruptionKind, Observation, Phase, Timings, name, port};
 
     fn told(kind: DisruptionKind, phase: Phase, times: [u64; 4]) -> String {
         let [place, start, handshake, setup] = times.map(Duration::from_millis);
@@ -258,29 +227,5 @@ mod tests {
     fn what_is_no_timeout_is_left_alone() {
         let crash = told(DisruptionKind::Crash, Phase::Subject, [1_999, 0, 0, 0]);
         assert_eq!(crash, "no answer");
-    }
-
-    #[test]
-    fn a_text_with_an_option_reads_like_several_arguments() {
-        for several in [
-            "/path/s.mjs --x",
-            "-m server -v",
-            "s.py --port=1",
-            "s --a.b",
-        ] {
-            assert!(reads_like_several(several), "{several}");
-        }
-        for one in [
-            "/path/s.mjs",
-            "--port=1",
-            "/My Files/s.mjs",
-            "/My Files -old/s.mjs",
-            "a - b",
-            "a -- b",
-            "1 --> 2",
-            "",
-        ] {
-            assert!(!reads_like_several(one), "{one}");
-        }
     }
 }

@@ -1,17 +1,16 @@
 //! The image of a job in a container: made ready before its clock starts, once for all jobs that share it.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use super::job::{Shared, Teller};
 use check::outcome::event::{Event, News};
 use host::{
     container::{
         image::{ReadyImage, Told},
-        image_failure::ImageError,
         upload,
         warm::FirstStart,
     },
-    launch,
+    launch::{self, CommandLine},
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
@@ -40,7 +39,12 @@ pub(super) async fn of(
         return Ok(None);
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
-        return Err(place("there is no container engine or no image for it"));
+        let message = "there is no container engine or no image for it";
+        return Err(Disruption::new(
+            DisruptionKind::Place,
+            Phase::Place,
+            message,
+        ));
     };
     teller.phase(Phase::Place);
     // One that listens says nothing over its standard streams.
@@ -59,21 +63,7 @@ pub(super) async fn of(
     let interrupt = &shared.options.interrupt;
     match Box::pin(containers.image((&source, start), &tell, interrupt)).await {
         Ok(image) => Ok(Some(image)),
-        Err(ImageError::Interrupted) => Err(Disruption::new(
-            DisruptionKind::Interrupted,
-            Phase::Place,
-            "interrupted",
-        )),
-        Err(error) => {
-            let mut disruption = place(error.to_string());
-            if error.is_by_engine() {
-                disruption = disruption.by_engine();
-            }
-            if let Some(help) = error.help() {
-                disruption = disruption.with_help(help);
-            }
-            Err(disruption)
-        }
+        Err(failure) => Err(failure.disruption(Phase::Place)),
     }
 }
 
@@ -96,17 +86,15 @@ fn first_start(
             .bindings(&shared.options.environment)
     };
     let command = launch::contained(program, &bindings)?;
+    let workdir = container.workdir.as_ref().map(PathBuf::from);
     Ok(Some(FirstStart {
-        front: container.front(command.program.as_deref()),
-        program: command.program,
-        args: command.args,
-        env: [&container.env_file[..], &command.env].concat(),
-        directory: command.workdir.or_else(|| container.workdir.clone()),
+        front: container.front(command.named()),
+        line: CommandLine {
+            env: [&container.env_file[..], &command.env].concat(),
+            directory: command.directory.clone().or(workdir),
+            ..command
+        },
         user: container.user.clone(),
         fixture: bindings.fixture,
     }))
-}
-
-fn place(message: impl Into<String>) -> Disruption {
-    Disruption::new(DisruptionKind::Place, Phase::Place, message)
 }

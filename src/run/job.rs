@@ -31,7 +31,7 @@ use check::outcome::{
 };
 use host::{host::Host, pace::Until};
 use mcp::observation::{
-    Observation, Timings,
+    Timings,
     disruption::{Disruption, DisruptionKind, Phase},
     process::StderrTail,
 };
@@ -298,27 +298,19 @@ async fn beside_the_next(
     closing.await
 }
 
-/// The most that is looked at on the way, in bytes: what takes microseconds.
-const LITTLE_BYTES: usize = 8 * 1024;
-
 /// How long a verdict that is being made is waited for when the run is interrupted.
 const LAST_VERDICTS: Duration = Duration::from_secs(2);
 
 /// How long a verdict may take to be made. A path or a schema of the suite can take for ever with an answer.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Makes the verdict: at once where there is little to look at, else on a thread of its own, so that the answers of other
-/// servers are read meanwhile and their time is counted right.
+/// Makes the verdict on a thread of its own, so that the answers of other servers are read meanwhile.
 async fn judged(
     work: &Arc<RunJob>,
     seen: Box<Attempted>,
     shared: &Shared,
 ) -> Result<(Box<Attempted>, Judgement), Disruption> {
     let rules = shared.options.rules;
-    if is_little(&seen.observation) {
-        let judgement = judge(work, &seen.bindings, &seen.observation, rules);
-        return Ok((seen, judgement));
-    }
     let work = Arc::clone(work);
     let judging = task::spawn_blocking(move || {
         let judgement = judge(&work, &seen.bindings, &seen.observation, rules);
@@ -330,14 +322,11 @@ async fn judged(
     };
     tokio::select! {
         biased;
-        judged = judging => match judged {
-            Ok(judged) => Ok(judged),
-            Err(broken) => match broken.try_into_panic() {
-                // It is told where every panic of a job is.
-                Ok(panic) => panic::resume_unwind(panic),
-                Err(_) => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
-            },
-        },
+        judged = judging => judged.or_else(|broken| match broken.try_into_panic() {
+            // The panic of a job is reported by its task.
+            Ok(panic) => panic::resume_unwind(panic),
+            Err(_) => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
+        }),
         () = interrupted => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
         () = sleep(LONGEST) => Err(unjudged(DisruptionKind::Timeout, "30 s passed")),
     }
@@ -346,12 +335,6 @@ async fn judged(
 fn unjudged(kind: DisruptionKind, what: &str) -> Disruption {
     let message = format!("{what} while the expectations were checked");
     Disruption::new(kind, Phase::Subject, message)
-}
-
-/// Whether no expectation can have much to look at.
-fn is_little(seen: &Observation) -> bool {
-    let said: usize = seen.wire.iter().map(|frame| frame.length).sum();
-    said <= LITTLE_BYTES && seen.trace.is_none() && seen.files.paths.is_empty()
 }
 
 /// An outcome of which nothing but the status is known.
@@ -442,7 +425,7 @@ fn outcome(
         } else {
             Vec::new()
         },
-        server_of: seen.shared_server.first().cloned(),
+        server_of: seen.shared_server.first.clone(),
         shared_server: seen.shared_server.listed(""),
         ..blank(job, judgement.status)
     }

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::{explain, shown};
+use super::shown;
 use check::outcome::{
     Failure, Status,
     verdict::{Mismatch, Verdict},
@@ -93,7 +93,6 @@ pub(super) fn judge(
     let mut findings = seen.findings.clone();
     findings.append(&mut bench.vacuity(job, &wanted, seen));
     bench.name_the_tool(seen);
-    bench.name_the_argument(job);
     let allowed = allowed_findings(&bound);
     if allowed.is_none() {
         bench.weigh_unheard(seen);
@@ -235,13 +234,6 @@ impl Bench<'_> {
         let last = seen.steps.last().and_then(|step| step.answer.as_ref());
         if let Some(disruption) = self.disruption.as_mut().filter(refused) {
             disruption.help = last.or(seen.answer.as_ref()).and_then(no_tool);
-        }
-    }
-
-    /// Says of a server that never served when its only argument reads like several.
-    fn name_the_argument(&mut self, job: &RunJob) {
-        if let Some(disruption) = &mut self.disruption {
-            explain::one_argument(disruption, &job.planned.terms.server.target);
         }
     }
 

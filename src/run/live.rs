@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{job::Shared, reuse::Users};
+use super::{job::Shared, reuse::Users, scheduler::processes};
 use host::{
     contained,
     host::{Ended, Peer},
@@ -69,7 +69,7 @@ impl Live {
     /// process, seen a moment early.
     pub(super) async fn status(&mut self) -> Option<ExitStatus> {
         if self.session.is_closed() {
-            let _ = timeout(STREAM_TO_END, self.process.exited()).await;
+            let _ = timeout(STREAM_TO_END, self.process.end_watch()).await;
         }
         let status = self.process.status();
         status.filter(|status| status.unknown().is_none())
@@ -173,7 +173,7 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
         (false, true) => LAST_ANSWERS,
         (false, false) => return,
     };
-    let ended = timeout(time, live.process.exited());
+    let ended = timeout(time, live.process.end_watch());
     tokio::select! {
         _ = live.session.meanwhile(ended) => {}
         () = shared.options.interrupt.cancelled() => return,
@@ -227,7 +227,7 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
     if exit.orphans > 0 {
         let message = format!(
             "{} outlived the server and had to be ended",
-            text::count(exit.orphans, "process").replace("processs", "processes")
+            processes(exit.orphans)
         );
         note(findings, FindingCode::Orphans, message, None);
     }

@@ -1,14 +1,13 @@
 //! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
 //! knows what is waited for after an answer. How files are read is `host`'s, what a wait is `check`'s.
 
-use std::{collections::BTreeSet, path::Path, sync::OnceLock};
+use std::{path::Path, sync::OnceLock};
 
 use check::waiting::Wait;
 use host::{
-    files::Depth,
     host::Peer,
     pace::Until,
-    place::{Compared, Paths, Place, Sought},
+    place::{Paths, Place, Sought},
 };
 use mcp::{
     observation::{
@@ -171,34 +170,24 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
 /// What expectations look for in a place. One that is not known yet may ask what changed.
 fn sought(wanted: &[&Wanted], bindings: &Bindings, files_of: FilesOf) -> Sought {
     let mut paths = Paths::new();
-    let mut missed = BTreeSet::new();
-    let mut compared = Compared::No;
+    let mut compared = false;
     for wanted in wanted {
         let Ok(expectation) = wanted.bind(bindings) else {
-            compared = Compared::Yes;
+            compared = true;
             continue;
         };
         for (look, named) in expectation.of_files().into_iter().map(FilesWanted::reads) {
-            let depth = match look {
-                FilesLook::Present | FilesLook::Absent => Depth::Content,
-                FilesLook::Changed => Depth::Digest,
-            };
-            for path in &named {
-                let known = paths.entry((*path).to_owned()).or_insert(depth);
-                *known = depth.max(*known);
+            for path in named {
+                let known = paths.entry(path.to_owned()).or_insert(look);
+                *known = look.max(*known);
             }
-            match look {
-                FilesLook::Present => missed.extend(named.into_iter().map(str::to_owned)),
-                FilesLook::Absent => {}
-                FilesLook::Changed => compared = Compared::Yes,
-            }
+            compared |= look == FilesLook::Changed;
         }
     }
     let (callers, paths) = of_caller(paths, files_of);
     Sought {
         paths,
         callers,
-        missed,
         compared,
     }
 }

@@ -131,7 +131,7 @@ impl Attempted {
     /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
     /// by itself is remembered: it must not be hidden by the fresh one.
     async fn end_shared(&mut self, mut live: Live, shared: &Shared, started: Started<'_>) {
-        let with = live.used_by.first().cloned().unwrap_or_default();
+        let with = live.used_by.first.clone().unwrap_or_default();
         let status = live.status().await;
         self.died = status.map(|status| {
             format!(
@@ -171,78 +171,38 @@ fn may_be_of_another(kind: DisruptionKind) -> bool {
     )
 }
 
-/// Who used a server that is shared. Only some are named: each of ten thousand assertions would otherwise keep the names
-/// of all before it.
+/// The assertions that used a shared server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Users {
-    /// Ids of the first of them.
-    first: Vec<String>,
-    /// The id of the last one, where it is none of the first.
-    last: Option<String>,
-    /// All of them.
-    count: usize,
+    /// The id of the assertion that it was started for.
+    pub(super) first: Option<String>,
+    /// How many there were after the first.
+    more: usize,
 }
 
 impl Users {
-    /// How many are named from the first on.
-    const NAMED: usize = 3;
-
-    /// One more.
+    /// Adds an assertion.
     pub(super) fn add(&mut self, id: &str) {
-        self.count += 1;
-        if self.first.len() < Self::NAMED {
-            self.first.push(id.to_owned());
-        } else {
-            self.last = Some(id.to_owned());
+        match self.first {
+            None => self.first = Some(id.to_owned()),
+            Some(_) => self.more += 1,
         }
     }
 
-    /// The one that it was started for.
-    pub(super) fn first(&self) -> Option<&String> {
-        self.first.first()
-    }
-
-    /// Its container as the next assertion reports it. What it took to make it is told once, by the first.
+    /// Its container as the next assertion reports it. Only the first reports how long it took to make it.
     pub(super) fn told(&self, seen: ContainerSeen) -> Box<ContainerSeen> {
-        Box::new(match self.count {
-            0 | 1 => seen,
-            2.. => seen.found_there(),
+        Box::new(match self.more {
+            0 => seen,
+            1.. => seen.found_there(),
         })
     }
 
-    /// The first ones, how many more there were, and the last one, each between two of `quote`; none without any.
+    /// The first assertion, between two of `quote`, and how many more there were; `None` without any.
     pub(super) fn listed(&self, quote: &str) -> Option<String> {
-        let quoted = |id: &String| format!("{quote}{id}{quote}");
-        let first: Vec<String> = self.first.iter().map(quoted).collect();
-        let first = first.join(", ");
-        let more = self.count.saturating_sub(self.first.len());
-        match self.last.as_ref().map(quoted) {
-            _ if self.count == 0 => None,
-            None => Some(first),
-            Some(last) if more == 1 => Some(format!("{first}, {last}")),
-            Some(last) => Some(format!("{first} and {more} more, at last {last}")),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Users;
-
-    #[test]
-    fn of_many_users_the_first_and_the_last_are_named() {
-        let mut users = Users::default();
-        let mut told = vec![users.listed("`")];
-        for id in ["a", "b", "c", "d", "e", "f"] {
-            users.add(id);
-            told.push(users.listed("`"));
-        }
-        let told: Vec<_> = told.iter().map(Option::as_deref).collect();
-        assert_eq!(told[0], None);
-        assert_eq!(told[1], Some("`a`"));
-        assert_eq!(told[3], Some("`a`, `b`, `c`"));
-        assert_eq!(told[4], Some("`a`, `b`, `c`, `d`"));
-        assert_eq!(told[5], Some("`a`, `b`, `c` and 2 more, at last `e`"));
-        assert_eq!(told[6], Some("`a`, `b`, `c` and 3 more, at last `f`"));
+        let first = self.first.as_ref()?;
+        Some(match self.more {
+            0 => format!("{quote}{first}{quote}"),
+            more => format!("{quote}{first}{quote} and {more} more"),
+        })
     }
 }

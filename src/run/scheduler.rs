@@ -47,7 +47,7 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
     let mut scheduler = Scheduler {
         shared: Arc::clone(&shared),
         queue: Queue::default(),
-        ordered: Ordered::default(),
+        ordered: Ordered::new(),
         repeated: Repeated::of(&shared.plan),
         tasks: JoinSet::new(),
         heard,
@@ -79,20 +79,22 @@ async fn left_behind(shared: &Shared, stopped: Option<Stop>) -> Vec<String> {
     }
     // Removes again what could not be removed while servers still wrote there.
     let rest = sweep::after_run().await;
-    let hidden = (rest.processes > 0).then(|| hidden(rest.processes));
+    let hidden = (rest.processes > 0).then(|| {
+        format!(
+            "{} outlived the servers and had to be ended when all assertions were over; with neither the process group \
+             nor the environment of a server, nothing tells which assertion started what",
+            processes(rest.processes)
+        )
+    });
     rest.left.into_iter().chain(hidden).collect()
 }
 
-/// Tells of processes that nothing ties to an assertion.
-fn hidden(processes: usize) -> String {
-    let what = match processes {
+/// A number of processes, in words.
+pub(super) fn processes(count: usize) -> String {
+    match count {
         1 => "1 process".to_owned(),
         more => format!("{more} processes"),
-    };
-    format!(
-        "{what} outlived the servers and had to be ended when all assertions were over; with neither the process group \
-         nor the environment of a server, nothing tells which assertion started what"
-    )
+    }
 }
 
 /// Why no more jobs begin.
@@ -333,16 +335,15 @@ pub(super) struct Ordered<T> {
     held: BTreeMap<JobIndex, T>,
 }
 
-impl<T> Default for Ordered<T> {
-    fn default() -> Self {
+impl<T> Ordered<T> {
+    /// Nothing is held.
+    fn new() -> Self {
         Self {
             next: 0,
             held: BTreeMap::new(),
         }
     }
-}
 
-impl<T> Ordered<T> {
     /// Takes an outcome.
     pub(super) fn add(&mut self, job: JobIndex, outcome: T) {
         self.held.insert(job, outcome);
@@ -399,7 +400,7 @@ mod tests {
 
     #[test]
     fn outcomes_come_in_plan_order_whichever_is_first() {
-        let mut ordered = Ordered::default();
+        let mut ordered = Ordered::new();
         let mut told = Vec::new();
         for (index, outcome) in [(2, "c"), (0, "a"), (3, "d"), (1, "b")] {
             ordered.add(index, outcome);

@@ -167,34 +167,6 @@ fn what_a_step_names_later_is_compared_with_the_original_of_the_fixture() {
     }
 }
 
-#[test]
-fn a_file_that_is_not_there_is_told_the_nearest_name_in_its_folder() {
-    let document =
-        |expect: &str| format!("assert: {{tool: echo, args: {{message: x}}, expect: {expect}}}");
-    let cases = [
-        ("{file_exists: OLD.txt}", Some("there is `old.txt`")),
-        (
-            "{file_contains: {'{{fixture}}/odl.txt': x}}",
-            Some("/old.txt`"),
-        ),
-        (
-            "{not: {file_contains: {Old.TXT: x}}}",
-            Some("there is `old.txt`"),
-        ),
-        ("{file_exists: sub/old.txt}", None),
-        ("{file_exists: README}", None),
-    ];
-    let documents = cases.map(|(expect, _)| document(expect));
-    for (seen, (expect, wanted)) in outcomes(&documents, &[]).iter().zip(cases) {
-        assert_eq!(verdict(seen), "FAIL", "{expect}: {seen}");
-        let hint = seen["mismatches"][0]["hint"].as_str();
-        let is_told = hint
-            .zip(wanted)
-            .map(|(hint, wanted)| hint.ends_with(wanted));
-        assert_eq!(is_told, wanted.map(|_| true), "{expect}: {seen}");
-    }
-}
-
 /// A step that writes a file and expects something.
 fn write(text: &str, path: &str, expect: &str) -> String {
     format!("{{tool: write_file, args: {{path: {path}, text: {text}}}, expect: {{{expect}}}}}")

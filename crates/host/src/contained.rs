@@ -8,20 +8,19 @@ use std::{
 
 use super::{
     container::{
-        body::Command,
         covered::covered,
         image::ReadyImage,
-        refusal::ContainerFailure,
         server::{Listens, ServerContainer, Wanted},
     },
     container_files::ContainerFiles,
     fixture::Fixture,
     host::{Host, Start},
+    launch::CommandLine,
 };
 use mcp::{
     observation::{
         Observation,
-        disruption::{Disruption, DisruptionKind, Phase},
+        disruption::{Culprit, Disruption, DisruptionKind, Phase},
         process::ExitStatus,
     },
     transport::Connection,
@@ -33,25 +32,21 @@ use suite::model::container::{Container, MountSource};
 pub(super) async fn start(
     host: &Host,
     (container, image): (&Container, &ReadyImage),
-    (command, listens): (Command, Listens),
+    (command, listens): (CommandLine, Listens),
     start: &Start<'_>,
     (delay, called_off): (&mut Duration, impl Future<Output = ()>),
 ) -> Result<(ServerContainer, Connection), Disruption> {
     let Some(crew) = &host.containers else {
+        let kind = DisruptionKind::Place;
         let message = "there is no container engine";
-        return Err(Disruption::new(
-            DisruptionKind::Place,
-            Phase::Start,
-            message,
-        ));
+        return Err(Disruption::new(kind, Phase::Start, message));
     };
     if let Some(fixture) = &host.fixture {
         refuse_writable(container, fixture)?;
     }
     let files = start.place.in_container();
     if let Some(files) = files {
-        refuse_covered(container, image, files)?;
-        refuse_missing(files)?;
+        check_fixture(container, image, files)?;
     }
     let wanted = Wanted {
         container,
@@ -77,7 +72,7 @@ pub(super) async fn start(
         }
         () = called_off => return Err(not_wanted()),
     };
-    started.map_err(|failure| not_started(&failure))
+    started.map_err(|failure| failure.disruption(Phase::Start))
 }
 
 /// The original of the fixture is never writable, however it is mounted.
@@ -102,8 +97,9 @@ fn invalid(message: String, help: &str) -> Disruption {
     Disruption::new(DisruptionKind::Invalid, Phase::Start, message).with_help(help)
 }
 
-/// The server is to see the fixture, and what it leaves there is to be seen.
-fn refuse_covered(
+/// Nothing may lie over the fixture or in it, and the server's directory must be there: the engine would make it, which
+/// would be a change of the fixture.
+fn check_fixture(
     container: &Container,
     image: &ReadyImage,
     files: &ContainerFiles,
@@ -111,39 +107,26 @@ fn refuse_covered(
     let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
         return Ok(());
     };
-    let is_folder = |path: &Path| fixture.has_directory(path);
-    match covered(container, image, &place, is_folder) {
-        None => Ok(()),
-        Some(cover) => Err(invalid(
+    if let Some(cover) = covered(container, image, &place, |path| fixture.has_directory(path)) {
+        return Err(invalid(
             format!("{cover} would lie over the fixture, which is at `{place}` in the container"),
             "put it elsewhere; what the server is to find there belongs into the fixture",
-        )),
+        ));
     }
-}
-
-/// The engine makes a directory that is not there; in the fixture that would be a change of it.
-fn refuse_missing(files: &ContainerFiles) -> Result<(), Disruption> {
-    let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
+    let below = Path::new(files.directory()).strip_prefix(&place).ok();
+    // A directory that leads out of the fixture is not a part of it.
+    let missing = below
+        .and_then(|below| fixture.way(below))
+        .filter(|way| way.place != "." && !fixture.has_directory(Path::new(&way.place)));
+    let Some(way) = missing else {
         return Ok(());
     };
-    let directory = files.directory();
-    let way = Path::new(directory).strip_prefix(&place).ok();
-    // What leads out of it is no part of it.
-    let Some(way) = way.and_then(|below| fixture.way(below)) else {
-        return Ok(());
-    };
-    if way.place == "." || fixture.has_directory(Path::new(&way.place)) {
-        return Ok(());
-    }
     let message = format!(
         "the server could not be started: the fixture has no directory `{}`, where the server is to start",
         way.place
     );
-    Err(
-        Disruption::new(DisruptionKind::Start, Phase::Start, message).with_help(
-            "`cwd` is written `{{fixture}}/FOLDER`; `{{fixture}}` is the fixture itself",
-        ),
-    )
+    let help = "`cwd` is written `{{fixture}}/FOLDER`; `{{fixture}}` is the fixture itself";
+    Err(Disruption::new(DisruptionKind::Start, Phase::Start, message).with_help(help))
 }
 
 /// Replaces what a crash was told by with what the container is known to have died of.
@@ -152,17 +135,26 @@ pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Obser
         return;
     };
     let crashed = disruption.kind == DisruptionKind::Crash;
-    if crashed && status == ExitStatus::Unknown {
-        let message = "the container engine is gone, and the server with it";
-        *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
-            .with_help("start it again, and look into its log")
-            .by_engine();
-        return;
-    }
-    if crashed && status == ExitStatus::Removed {
-        let message = "the container was removed by somebody else, and the server with it";
-        *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
-            .with_help("`docker events` shows what removes containers while they run");
+    let gone = match status {
+        ExitStatus::Unknown => Some((
+            "the container engine is gone, and the server with it",
+            "start it again, and look into its log",
+        )),
+        ExitStatus::Removed => Some((
+            "the container was removed by somebody else, and the server with it",
+            "`docker events` shows what removes containers while they run",
+        )),
+        ExitStatus::Code(_)
+        | ExitStatus::Signal(_)
+        | ExitStatus::LikeSignal(_)
+        | ExitStatus::OutOfMemory => None,
+    };
+    if let Some((message, help)) = gone.filter(|_| crashed) {
+        let told = Disruption::new(DisruptionKind::Transport, disruption.phase, message);
+        *disruption = told.with_help(help);
+        if status == ExitStatus::Unknown {
+            disruption.culprit = Culprit::Engine;
+        }
         return;
     }
     if crashed && container.seen().out_of_memory {
@@ -172,15 +164,12 @@ pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Obser
         ));
     }
     let silent = disruption.phase == Phase::Handshake;
-    if let Some(advice) = container.advice().filter(|_| silent) {
-        disruption.help = Some(advice);
-    }
     if crashed
         && silent
         && let Some(failure) = container.explain(status)
     {
         seen.reached = Phase::Start;
-        *disruption = not_started(&failure);
+        *disruption = failure.disruption(Phase::Start);
     }
 }
 
@@ -204,23 +193,4 @@ fn mebibytes(container: &ServerContainer) -> u64 {
 pub fn not_wanted() -> Disruption {
     let kind = DisruptionKind::Interrupted;
     Disruption::new(kind, Phase::Start, "not wanted any more")
-}
-
-fn not_started(failure: &ContainerFailure) -> Disruption {
-    let kind = match failure {
-        ContainerFailure::Slow { .. } => DisruptionKind::Timeout,
-        ContainerFailure::Fixture(_) => DisruptionKind::Place,
-        ContainerFailure::Gone(_) | ContainerFailure::Refused(_) => DisruptionKind::Start,
-    };
-    let message = format!("the server could not be started: {failure}");
-    let disruption = Disruption::new(kind, Phase::Start, message);
-    let disruption = if failure.is_by_engine() {
-        disruption.by_engine()
-    } else {
-        disruption
-    };
-    match failure.help() {
-        Some(help) => disruption.with_help(help),
-        None => disruption,
-    }
 }

@@ -2,7 +2,7 @@
 //! names inside.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,42 +15,17 @@ use super::{
         server::ServerContainer,
         sight, upload,
     },
-    files::Depth,
     fixture::{Comparison, Fixture, FixtureProblem},
     host::Peer,
     launch,
     pace::Until,
-    place::{NOT_COMPARED, disrupted},
+    place::{self, NOT_COMPARED, Sought, States, disrupted},
 };
 use mcp::{
-    observation::{
-        disruption::{Disruption, DisruptionKind, Phase},
-        files::{Change, FileState},
-    },
+    observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::Bindings,
 };
 use suite::model::server::Target;
-
-/// Whether the fixture is compared with the original.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Compared {
-    /// It is.
-    Yes,
-    /// Nobody asked.
-    #[default]
-    No,
-}
-
-/// What was seen of the files.
-#[derive(Default)]
-pub(crate) struct Seen {
-    /// By the paths that expectations name.
-    pub after: BTreeMap<String, FileState>,
-    /// What stands in the folder of a path where nothing is.
-    pub near: BTreeMap<String, String>,
-    /// What changed.
-    pub changed: Option<Comparison>,
-}
 
 /// The files of a container.
 pub(crate) struct ContainerFiles {
@@ -58,9 +33,8 @@ pub(crate) struct ContainerFiles {
     fixture: Option<(Arc<Fixture>, String)>,
     /// Where the server starts, and relative paths without a fixture.
     directory: String,
-    /// Places outside of the fixture that expectations name, absolute, with the names they have there.
-    outside: Vec<String>,
-    names: BTreeMap<String, Vec<String>>,
+    /// The paths outside of the fixture that expectations name, each with its absolute path.
+    outside: Vec<(String, String)>,
 }
 
 impl ContainerFiles {
@@ -76,15 +50,15 @@ impl ContainerFiles {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
             ..bindings.clone()
         };
-        // Whichever it will be.
+        // The port is chosen later, and is no part of a directory.
         bindings.captured.insert("port".to_owned(), 0.into());
         let directory = match target {
             Target::Container {
                 container, program, ..
             } => {
-                // One that cannot be told keeps the server from being started, too.
+                // A directory that cannot be rendered is reported when the server is started.
                 let own = launch::contained(program, &bindings).ok();
-                let own = own.and_then(|command| command.workdir);
+                let own = own.and_then(|command| command.directory);
                 body::directory(container, image, own.as_deref())
             }
             Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => {
@@ -95,7 +69,6 @@ impl ContainerFiles {
             fixture,
             directory,
             outside: Vec::new(),
-            names: BTreeMap::new(),
         }
     }
 
@@ -104,7 +77,7 @@ impl ContainerFiles {
         self.fixture.as_ref().map(|(fixture, _)| fixture)
     }
 
-    /// Where the server sees it.
+    /// Where the server sees its copy.
     pub(crate) fn fixture_path(&self) -> Option<String> {
         self.fixture.as_ref().map(|(_, path)| path.clone())
     }
@@ -114,132 +87,62 @@ impl ContainerFiles {
         &self.directory
     }
 
-    /// Places outside of the fixture to be looked at.
-    pub(crate) fn outside(&self) -> &[String] {
+    /// The named paths outside of the fixture, each with its absolute path.
+    pub(crate) fn outside(&self) -> &[(String, String)] {
         &self.outside
     }
 
-    /// What the paths are before the server runs: those of the fixture as in the original.
-    pub(crate) async fn look_before(
-        &mut self,
-        paths: &BTreeMap<String, Depth>,
-        until: &Until,
-    ) -> Result<BTreeMap<String, FileState>, FixtureProblem> {
-        self.outside.clear();
-        self.names.clear();
-        let mut before = BTreeMap::new();
-        for (path, depth) in paths {
-            if let Some((fixture, relative)) = self.below_fixture(path) {
-                let state = fixture.look(relative, *depth, until).await?;
-                before.insert(path.clone(), state);
-                continue;
-            }
-            let place = self.place_of(path);
-            let names = self.names.entry(place.clone()).or_default();
-            names.push(path.clone());
-            if names.len() == 1 {
-                self.outside.push(place);
-            }
-        }
-        Ok(before)
+    /// Names the paths outside of the fixture that are read before the server starts.
+    pub(crate) fn watch(&mut self, paths: impl Iterator<Item = String>) {
+        let placed = paths.map(|path| (path.clone(), self.place_of(&path)));
+        self.outside = placed.collect();
     }
 
-    /// What a path was before the server ran, if it is one of the fixture.
-    pub(crate) async fn look_at_original(
-        &self,
-        path: &str,
-        depth: Depth,
-        until: &Until,
-    ) -> Option<Result<FileState, FixtureProblem>> {
-        let (fixture, relative) = self.below_fixture(path)?;
-        Some(fixture.look(relative, depth, until).await)
-    }
-
-    /// Adds what was outside of the fixture when the container was made.
-    pub(crate) fn add_before(
-        &self,
-        container: &ServerContainer,
-        before: &mut BTreeMap<String, FileState>,
-    ) {
-        for (place, state) in container.before() {
-            self.add_one(place, state, before);
-        }
-    }
-
-    /// Adds what is at a place under every name it has.
-    pub(crate) fn add_one(
-        &self,
-        place: &str,
-        state: &FileState,
-        into: &mut BTreeMap<String, FileState>,
-    ) {
-        for name in self.names.get(place).into_iter().flatten() {
-            into.insert(name.clone(), state.clone());
-        }
-    }
-
-    /// What the paths are now, and what changed in the fixture.
+    /// Reads the named paths, and compares the fixture with the original.
     pub(crate) async fn look_after(
         &self,
-        paths: &BTreeMap<String, Depth>,
+        sought: &Sought,
         container: &ServerContainer,
-        (compared, until): (Compared, &Until),
-    ) -> Result<Seen, Disruption> {
-        let below = |path: &String| self.below_fixture(path).is_some();
-        let (inner, outer): (Vec<&String>, Vec<&String>) =
-            paths.keys().partition(|path| below(path));
-        let mut seen = Seen::default();
+        until: &Until,
+    ) -> Result<(States, Option<Comparison>), Disruption> {
+        let mut seen = States::new();
+        let root = self.fixture.as_ref().map(|(_, root)| root.as_str());
+        let is_below =
+            |path: &&String| root.is_some_and(|root| place::below(root.as_ref(), path).is_some());
+        let (inner, outer): (Vec<&String>, Vec<&String>) = sought.paths.keys().partition(is_below);
         for path in outer {
             let place = self.place_of(path);
             let state = within(until, &place, container.look(&place)).await?;
-            seen.after.insert(path.clone(), state);
+            seen.insert(path.clone(), state);
         }
         let Some((fixture, root)) = &self.fixture else {
-            return Ok(seen);
+            return Ok((seen, None));
         };
-        if inner.is_empty() && compared == Compared::No {
-            return Ok(seen);
+        if inner.is_empty() && !sought.compared {
+            return Ok((seen, None));
         }
-        let asked = inner.iter().filter_map(|path| self.below_clean(path));
-        let asked = asked.map(PathBuf::from).collect();
-        let tree = match within(until, root, container.tree(root, asked)).await? {
-            // Those that are named can be looked at one by one.
-            Err(ReadFailure::TooMuch { .. }) if compared == Compared::No => None,
+        let asked = inner.iter().filter_map(|path| {
+            let place = sight::clean(&Path::new(root).join(path));
+            Some(place.strip_prefix(root).ok()?.to_owned())
+        });
+        let tree = container.tree(root, asked.collect());
+        let tree = match within(until, root, tree).await? {
+            // The named paths can be read one by one.
+            Err(ReadFailure::TooMuch { .. }) if !sought.compared => None,
             read => Some(whole(read)?),
         };
-        let mut unlisted = BTreeMap::new();
         for path in inner {
-            let listed = tree.as_ref().and_then(|tree| tree.look(path, root));
-            let state = if let Some(state) = listed {
-                state
-            } else {
-                let found = within(until, path, container.look_below(root, path)).await?;
-                // A socket: no archive holds one.
-                if matches!(found, FileState::Unreadable(_)) {
-                    unlisted.extend(self.below_clean(path).map(|path| (path, Change::Added)));
-                }
-                found
+            let state = match tree.as_ref().and_then(|tree| tree.look(path, root)) {
+                Some(state) => state,
+                None => within(until, path, container.look_below(root, path)).await?,
             };
-            if state == FileState::Absent {
-                let near = tree.as_ref().and_then(|tree| tree.nearest(path, root));
-                seen.near.extend(near.map(|near| (path.clone(), near)));
-            }
-            seen.after.insert(path.clone(), state);
+            seen.insert(path.clone(), state);
         }
-        let Some(tree) = tree.filter(|_| compared == Compared::Yes) else {
-            return Ok(seen);
+        let compared = match tree.filter(|_| sought.compared) {
+            Some(tree) => Some(compare(fixture, tree, until).await?),
+            None => None,
         };
-        let mut changes = compare(fixture, (tree, root), container, until).await?;
-        changes.changes.extend(unlisted);
-        seen.changed = Some(changes);
-        Ok(seen)
-    }
-
-    /// What the changes call a place of the fixture.
-    fn below_clean(&self, path: &str) -> Option<String> {
-        let (_, root) = self.fixture.as_ref()?;
-        let place = sight::clean(&Path::new(root).join(path));
-        Some(place.strip_prefix(root).ok()?.display().to_string())
+        Ok((seen, compared))
     }
 
     /// Whether the fixture is as it was when the container was made.
@@ -252,22 +155,10 @@ impl ContainerFiles {
             return Ok(true);
         };
         let tree = within(until, root, container.tree(root, BTreeSet::new())).await?;
-        let changes = compare(fixture, (whole(tree)?, root), container, until).await?;
-        Ok(changes.is_empty())
+        Ok(compare(fixture, whole(tree)?, until).await?.is_empty())
     }
 
-    /// A path relative to the fixture, if it leads there.
-    fn below_fixture(&self, path: &str) -> Option<(&Arc<Fixture>, String)> {
-        let (fixture, root) = self.fixture.as_ref()?;
-        let given = Path::new(path);
-        if given.is_relative() {
-            return Some((fixture, path.to_owned()));
-        }
-        let below = given.strip_prefix(root).ok()?;
-        Some((fixture, below.display().to_string()))
-    }
-
-    /// The absolute place of a path outside of the fixture.
+    /// The absolute path of a path outside of the fixture.
     fn place_of(&self, path: &str) -> String {
         let place: PathBuf = Path::new(&self.directory).join(path);
         place.display().to_string()
@@ -276,42 +167,38 @@ impl ContainerFiles {
 
 /// What is in the container's fixture; nothing when the server removed all of it.
 fn whole(read: Result<Tree, ReadFailure>) -> Result<Tree, Disruption> {
-    match read {
-        Ok(tree) => Ok(tree),
-        Err(ReadFailure::Absent(_)) => Ok(Tree::default()),
-        Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => Err(
-            disruption(format!("the fixture could not be read: {failure}")),
-        ),
-    }
+    read.or_else(|failure| match failure {
+        ReadFailure::Absent(_) => Ok(Tree::default()),
+        ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. } => Err(Disruption::new(
+            DisruptionKind::Place,
+            Phase::Subject,
+            format!("the fixture could not be read: {failure}"),
+        )),
+    })
 }
 
-/// What is read of a place in a container, if that ends in time.
+/// Reads a path of a container within the time that is left.
 async fn within<T>(
     until: &Until,
     place: &str,
     reading: impl Future<Output = T>,
 ) -> Result<T, Disruption> {
-    until.wait(reading).await.ok_or_else(|| late(until, place))
+    until.wait(reading).await.ok_or_else(|| {
+        let what = format!("`{place}` was still being read from the container");
+        not_compared(&FixtureProblem::late(until, what), until)
+    })
 }
 
-fn late(until: &Until, place: &str) -> Disruption {
-    let what = format!("`{place}` was still being read from the container");
-    let problem = FixtureProblem::late(until, what);
-    disrupted(&problem, (Phase::Subject, NOT_COMPARED), until)
-}
-
-/// What changed in the fixture, whose tree is at a root of the container.
+/// What changed in the fixture.
 async fn compare(
     fixture: &Arc<Fixture>,
-    (mut tree, root): (Tree, &str),
-    container: &ServerContainer,
+    tree: Tree,
     until: &Until,
 ) -> Result<Comparison, Disruption> {
-    within(until, root, container.add_sockets(root, &mut tree)).await?;
-    let compared = fixture.compare(tree.into_returned(), until).await;
-    compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))
+    let compared = fixture.compare(tree.things, until).await;
+    compared.map_err(|problem| not_compared(&problem, until))
 }
 
-fn disruption(message: String) -> Disruption {
-    Disruption::new(DisruptionKind::Place, Phase::Subject, message)
+fn not_compared(problem: &FixtureProblem, until: &Until) -> Disruption {
+    disrupted(problem, (Phase::Subject, NOT_COMPARED), until)
 }

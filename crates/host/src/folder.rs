@@ -7,15 +7,12 @@ use std::{
     io::{self, Read},
     os::unix::{
         ffi::OsStrExt,
-        fs::{FileTypeExt, MetadataExt, PermissionsExt},
+        fs::{MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
 };
 
-use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, SeekFrom, seek},
-    io::Errno,
-};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use mcp::observation::files::PathKind;
 
@@ -28,57 +25,20 @@ const FOLDER: OFlags = OFlags::RDONLY
 /// Bytes of a file that are copied before the time is looked at.
 const PIECE: u64 = 64 * 1024 * 1024;
 
-/// Copies as much, or up to the end; how much it was.
-fn copy_up_to(
-    length: u64,
+/// Copies a file to its end.
+fn copy_all(
     source: &mut File,
     copy: &mut File,
-    may_go_on: &impl Fn() -> io::Result<()>,
-) -> io::Result<u64> {
-    let mut copied = 0;
-    while copied < length {
-        let piece = PIECE.min(length - copied);
-        let count = io::copy(&mut source.by_ref().take(piece), copy)?;
-        copied += count;
-        if count < piece {
-            break;
-        }
-        may_go_on()?;
-    }
-    Ok(copied)
-}
-
-/// Copies a file with holes. They stay holes: to fill them takes time and room that the original does not take.
-fn copy_sparse(
-    source: &mut File,
-    copy: &mut File,
-    length: u64,
-    may_go_on: &impl Fn() -> io::Result<()>,
+    may_go_on: impl Fn() -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut at = 0;
-    loop {
-        let begin = match seek(&*source, SeekFrom::Data(at)) {
-            Ok(begin) => begin,
-            Err(Errno::NXIO) => break,
-            // The file system knows of no holes.
-            Err(_) => at,
-        };
-        let end = seek(&*source, SeekFrom::Hole(begin)).unwrap_or(u64::MAX);
-        seek(&*source, SeekFrom::Start(begin))?;
-        seek(&*copy, SeekFrom::Start(begin))?;
-        at = begin + copy_up_to(end - begin, source, copy, may_go_on)?;
-        if at < end {
-            break;
-        }
-    }
-    if copy.metadata()?.len() < length {
-        copy.set_len(length)?;
+    while io::copy(&mut source.by_ref().take(PIECE), copy)? == PIECE {
+        may_go_on()?;
     }
     Ok(())
 }
 
-/// What a thing is, in words, that is neither a file nor a directory nor a link.
-pub(super) fn special(kind: fs::FileType) -> &'static str {
+/// What a thing is that is neither a file nor a directory nor a link.
+pub(super) fn word(kind: FileType) -> &'static str {
     if kind.is_fifo() {
         "a FIFO"
     } else if kind.is_socket() {
@@ -92,7 +52,7 @@ pub(super) fn special(kind: fs::FileType) -> &'static str {
 #[derive(Debug)]
 pub(super) struct Folder(File);
 
-/// What was met under a name.
+/// What is under a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Met {
     kind: FileType,
@@ -116,15 +76,9 @@ impl Met {
         }
     }
 
-    /// What it is, in words for what is neither a file nor a directory nor a link.
+    /// What it is, for people.
     pub(super) fn word(self) -> &'static str {
-        if self.kind.is_fifo() {
-            "a FIFO"
-        } else if self.kind.is_socket() {
-            "a socket"
-        } else {
-            "a device"
-        }
+        word(self.kind)
     }
 }
 
@@ -156,12 +110,7 @@ impl Folder {
         for name in path {
             reached = Some(reached.as_ref().unwrap_or(self).folder(name)?);
         }
-        reached.map_or_else(|| self.again(), Ok)
-    }
-
-    /// The same folder once more.
-    fn again(&self) -> io::Result<Self> {
-        Ok(Self(self.0.try_clone()?))
+        reached.map_or_else(|| Ok(Self(self.0.try_clone()?)), Ok)
     }
 
     /// The names in it, in no order.
@@ -208,7 +157,7 @@ impl Folder {
         if file.metadata()?.is_file() {
             Ok(file)
         } else {
-            Err(io::Error::other("it is no regular file"))
+            Err(io::Error::other("it is not a regular file"))
         }
     }
 
@@ -242,12 +191,7 @@ impl Folder {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
         let mut copy = File::from(opened);
-        let found = source.metadata()?;
-        if found.blocks().saturating_mul(512) < found.len() {
-            copy_sparse(source, &mut copy, found.len(), &may_go_on)?;
-        } else {
-            copy_up_to(u64::MAX, source, &mut copy, &may_go_on)?;
-        }
+        copy_all(source, &mut copy, may_go_on)?;
         Self::set_mode_of(&copy, mode)
     }
 
@@ -283,11 +227,6 @@ impl Folder {
     /// Removes an empty folder in it.
     pub(super) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
-    }
-
-    /// Moves what is under a name to another folder.
-    pub(super) fn give(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.0, name, &to.0, new)?)
     }
 
     /// Makes a closed folder in it enterable and writable for us, and opens it.

@@ -18,10 +18,10 @@ use super::{
         server::{Listens, ServerContainer},
     },
     fixture::Fixture,
-    launch::{Spelled, not_started, process_spec},
+    launch::{CommandLine, Spelled, not_started},
     locked,
     place::Place,
-    process::{Patience, Process, Runs},
+    process::{Patience, Process, ProcessSpec, Runs},
     remote::{self, Launched},
 };
 use mcp::{
@@ -85,8 +85,8 @@ pub struct Server {
 }
 
 impl Host {
-    /// Starts a server. The time that was waited for a turn at the container engine is added to `waited`; nothing is
-    /// started any more once `called_off` resolves.
+    /// Starts a server. Adds the time that was waited for a turn at the container engine to `waited`; starts nothing any
+    /// more once `called_off` resolves.
     pub async fn start(
         &self,
         spelled: Spelled,
@@ -94,43 +94,50 @@ impl Host {
         waited: &mut Duration,
         called_off: impl Future<Output = ()>,
     ) -> Result<Server, Disruption> {
-        let image = start.image;
-        if let (Target::Container { container, .. }, Some(image)) = (start.target, image) {
-            let (line, reached) = match spelled {
-                Spelled::Command(line) => (Some(line), None),
-                Spelled::Url(mut reached) => {
-                    let listener = reached.listener.take();
-                    let line = listener.as_ref().map(|it| it.command.clone());
-                    (line, listener.map(|it| (reached, it)))
-                }
-            };
-            let listens = match &reached {
-                None => Listens::Nowhere,
-                Some(_) => Listens::OnNetwork,
-            };
-            let what = (line.unwrap_or_default().into(), listens);
-            let patience = (waited, called_off);
+        let patience = (waited, called_off);
+        let mut reached = match spelled {
+            Spelled::Command(line) => {
+                let line = (line, Listens::Nowhere);
+                let (peer, connection) = self.launch(line, start, patience).await?;
+                return Ok(Server { connection, peer });
+            }
+            Spelled::Url(reached) => reached,
+        };
+        let peer = match reached.listener.take() {
+            None => Peer::Remote,
+            Some(listener) => {
+                let line = (listener.command.clone(), Listens::OnNetwork);
+                let started = self.launch(line, start, patience).await?;
+                let what = (&mut reached, &listener);
+                Box::pin(remote::listening(self, started, what, start)).await?
+            }
+        };
+        remote::connect(self, reached, peer, start)
+    }
+
+    /// Starts a process, or a container where the job has an image.
+    async fn launch(
+        &self,
+        (line, listens): (CommandLine, Listens),
+        start: &Start<'_>,
+        patience: (&mut Duration, impl Future<Output = ()>),
+    ) -> Result<(Peer, Connection), Disruption> {
+        if let (Target::Container { container, .. }, Some(image)) = (start.target, start.image) {
+            let what = (line, listens);
             let started = contained::start(self, (container, image), what, start, patience);
             let (container, connection) = Box::pin(started).await?;
-            let peer = Peer::Container(Box::new(container));
-            let Some(reached) = reached else {
-                return Ok(Server { connection, peer });
-            };
-            return Box::pin(remote::reach_in(self, reached, (peer, connection), start)).await;
+            return Ok((Peer::Container(Box::new(container)), connection));
         }
-        let command = match spelled {
-            Spelled::Command(command) => command,
-            Spelled::Url(reached) => return Box::pin(remote::reach(self, reached, start)).await,
+        let spec = ProcessSpec {
+            line,
+            environment: Arc::clone(&self.environment),
+            lookup: start.lookup,
         };
-        let spec = process_spec(command, &self.environment, start.lookup);
         let started = Process::start(spec, start.clock).await;
         let (process, connection) = started.map_err(|failure| not_started(&failure))?;
-        let peer = Peer::Process(process);
-        Ok(Server { connection, peer })
+        Ok((Peer::Process(process), connection))
     }
-}
 
-impl Host {
     /// The client of servers behind a url; why there is none where nothing can be trusted.
     pub(super) fn http(&self, trusted: &Trusted) -> Result<Client, String> {
         let mut made = locked(&self.http);
@@ -191,11 +198,6 @@ impl Peer {
             Self::Container(container) => container.status(),
             Self::Remote => None,
         }
-    }
-
-    /// Waits for its end.
-    pub async fn exited(&self) -> ExitStatus {
-        self.end_watch().await
     }
 
     /// Waits for its end without borrowing it.

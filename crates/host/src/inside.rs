@@ -1,8 +1,6 @@
 //! Follows a path step by step below a root, as the system would, and stops where it would leave the root.
 
 use std::{
-    collections::VecDeque,
-    ffi::OsString,
     fs, io,
     path::{Component, Path, PathBuf},
 };
@@ -13,17 +11,9 @@ const MOST_LINKS: usize = 40;
 /// Why a path below the root cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stray {
-    /// `..` above the root.
+    /// `..` above the root, or a link out of it.
     #[error("it leads out of the fixture")]
     Above,
-    /// A link whose target lies outside.
-    #[error("the link `{link}` leads out of the fixture, to `{target}`")]
-    Link {
-        /// The link, relative to the root.
-        link: String,
-        /// Its target as written.
-        target: String,
-    },
     /// Links that lead to each other.
     #[error("too many links lead to each other")]
     Circle,
@@ -43,7 +33,7 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf, Stray> {
     })
 }
 
-/// The same where `link` tells of a place below the root which target it has, if it is a link.
+/// The same where `link` gives the target of a place below the root, if that is a link.
 pub(super) fn resolve_with(
     root: &Path,
     path: &Path,
@@ -52,56 +42,49 @@ pub(super) fn resolve_with(
     follow(root, path, link, &mut Vec::new())
 }
 
-/// The same, and what the path leads over: each folder and link that was met, relative to the root.
+/// The same; adds each folder and link that the path leads over, relative to the root.
 pub(super) fn follow(
     root: &Path,
     path: &Path,
     link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
     over: &mut Vec<PathBuf>,
 ) -> Result<PathBuf, Stray> {
-    let relative = path.strip_prefix(root).unwrap_or(path);
-    let mut steps = split(relative).ok_or(Stray::Above)?;
+    let mut rest = path.strip_prefix(root).unwrap_or(path).to_owned();
     let mut place = PathBuf::new();
     let mut links = 0;
-    while let Some(step) = steps.pop_front() {
-        let Step::Into(name) = step else {
-            // Above the root of all there is nothing else.
-            if !place.pop() && root != Path::new("/") {
+    loop {
+        let mut parts = rest.components();
+        let Some(part) = parts.next() else {
+            return Ok(root.join(place));
+        };
+        let after = parts.as_path();
+        let mut next = after.to_owned();
+        match part {
+            Component::CurDir => {}
+            // Above `/` is `/`.
+            Component::ParentDir if place.pop() || root == Path::new("/") => {}
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
                 return Err(Stray::Above);
             }
-            continue;
-        };
-        place.push(name);
-        over.push(place.clone());
-        let full = root.join(&place);
-        let Some(target) = link(&full).map_err(Stray::Refused)? else {
-            continue;
-        };
-        links += 1;
-        if links > MOST_LINKS {
-            return Err(Stray::Circle);
+            Component::Normal(name) => {
+                place.push(name);
+                over.push(place.clone());
+                if let Some(target) = link(&root.join(&place)).map_err(Stray::Refused)? {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(Stray::Circle);
+                    }
+                    place.pop();
+                    next = target.join(after);
+                    if let Ok(below) = target.strip_prefix(root) {
+                        place = PathBuf::new();
+                        next = below.join(after);
+                    }
+                }
+            }
         }
-        let stray = || Stray::Link {
-            link: place.display().to_string(),
-            target: target.display().to_string(),
-        };
-        let (next, start) = match target.strip_prefix(root) {
-            Ok(below) => (split(below), PathBuf::new()),
-            Err(_) => (
-                split(&target),
-                place.parent().map(Path::to_path_buf).unwrap_or_default(),
-            ),
-        };
-        let next = next.ok_or_else(stray)?;
-        if root != Path::new("/") && climbs_out(&start, &next) {
-            return Err(stray());
-        }
-        place = start;
-        for step in next.into_iter().rev() {
-            steps.push_front(step);
-        }
+        rest = next;
     }
-    Ok(root.join(place))
 }
 
 /// Whether an error means that nothing is there.
@@ -110,39 +93,6 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
-}
-
-/// One component of a path.
-enum Step {
-    Up,
-    Into(OsString),
-}
-
-/// The steps of a relative path; `None` for an absolute one.
-fn split(path: &Path) -> Option<VecDeque<Step>> {
-    let mut steps = VecDeque::new();
-    for component in path.components() {
-        match component {
-            Component::Prefix(_) | Component::RootDir => return None,
-            Component::CurDir => {}
-            Component::ParentDir => steps.push_back(Step::Up),
-            Component::Normal(name) => steps.push_back(Step::Into(name.to_owned())),
-        }
-    }
-    Some(steps)
-}
-
-/// Whether the steps alone, links aside, lead above the root: said of the link that asks for it.
-fn climbs_out(start: &Path, steps: &VecDeque<Step>) -> bool {
-    let mut depth = start.components().count();
-    for step in steps {
-        match step {
-            Step::Into(_) => depth += 1,
-            Step::Up if depth == 0 => return true,
-            Step::Up => depth -= 1,
-        }
-    }
-    false
 }
 
 #[cfg(test)]
@@ -190,14 +140,8 @@ mod tests {
         case("a/../../x", Err("it leads out of the fixture"));
         case("a/sly", Err("it leads out of the fixture"));
         case("/etc/passwd", Err("it leads out of the fixture"));
-        case(
-            "absolute",
-            Err("the link `absolute` leads out of the fixture, to `/etc/passwd`"),
-        );
-        case(
-            "relative/x",
-            Err("the link `relative` leads out of the fixture, to `../outside`"),
-        );
+        case("absolute", Err("it leads out of the fixture"));
+        case("relative/x", Err("it leads out of the fixture"));
         case("one", Err("too many links lead to each other"));
         assert_eq!(
             resolve(&root, &root.join("short/x")).unwrap(),

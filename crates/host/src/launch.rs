@@ -1,16 +1,14 @@
-//! What is started for a job, spelled out: program, arguments, environment, with every `{{…}}` and `${…}`
-//! filled in, and which of the values are secrets.
+//! What is started for a job, with every `{{…}}` and `${…}` filled in, and which of the values are secrets.
 
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use super::{
-    container::{body::Command, image::ReadyImage},
-    process::{ProcessSpec, StartFailure},
+    container::{body, image::ReadyImage},
+    process::StartFailure,
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
@@ -18,84 +16,72 @@ use mcp::{
     transport::{http::Style, tls::Trusted},
 };
 use suite::model::{
-    runtime_rules::Lookup,
+    container::Container,
     server::{
-        Auth, Directory, Endpoint, EnvPart, EnvValue, Inherit, Launch, Listening, Program, Ready,
-        Server, Target, Trust, UrlTransport,
+        Auth, Directory, Endpoint, EnvPart, EnvValue, Inherit, Launch, Program, Ready, Server,
+        Target, Trust, UrlTransport,
     },
 };
 use text::{environment::Environment, redact::Secrets};
 
-/// A command line with its surroundings, ready to be started.
+/// A command line with its surroundings, ready to be started on this machine or in a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program.
+    /// The program; empty: the one of the container's image.
     pub program: String,
-    /// The file that is executed, where it is not to be found by that name.
+    /// The file that is executed, where it is not found by that name.
     pub file: Option<PathBuf>,
-    /// Its arguments.
+    /// Its arguments; with an image's program and none of them, the image's.
     pub args: Vec<String>,
-    /// The directory it starts in; `None`: the caller's.
+    /// The directory it starts in; `None`: the caller's, in a container the image's.
     pub directory: Option<PathBuf>,
     /// Variables on top of what is inherited.
     pub env: Vec<(String, String)>,
-    /// What is inherited.
+    /// What is inherited; in a container nothing is.
     pub inherit: Inherit,
 }
 
-/// What is started in a container of a line that was made for it.
-impl From<CommandLine> for Command {
-    fn from(line: CommandLine) -> Self {
-        Self {
-            program: (!line.program.is_empty()).then_some(line.program),
-            args: line.args,
-            env: line.env,
-            workdir: line.directory.map(|folder| folder.display().to_string()),
-        }
-    }
-}
-
 impl CommandLine {
+    /// The program, unless it is the one of the container's image.
+    pub fn named(&self) -> Option<&str> {
+        (!self.program.is_empty()).then_some(self.program.as_str())
+    }
+
     /// As one would type it.
     pub fn shown(&self) -> String {
-        let words = std::iter::once(&self.program).chain(&self.args);
-        // Without a program it is the one of the container's image.
-        shell_words::join(words.skip(usize::from(self.program.is_empty())))
+        shell_words::join(
+            self.named()
+                .into_iter()
+                .chain(self.args.iter().map(|it| &**it)),
+        )
     }
-}
 
-impl CommandLine {
-    /// The same of a server. Where the image of a container says what is started, it is named, with that as far as it is
-    /// known.
-    pub fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
-        let words = self.shown();
+    /// What is started in a container, as `docker run` does it: the image's entry point stays in front of a command, which
+    /// replaces the image's own. Not every engine keeps the entry point in images that are made here.
+    pub fn words_in(&self, container: &Container, image: &ReadyImage) -> Vec<String> {
+        let front = container.front(self.named());
+        body::words(image, front, (self.named(), &self.args))
+    }
+
+    /// The server as people are shown it. Where the image says what is started, the image is named.
+    fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
         match &server.target {
             Target::Container {
                 container,
                 program: Program::Launched(_),
-                served: _,
+                ..
             } if self.program.is_empty() => {
-                let command = Command {
-                    args: self.args.clone(),
-                    ..Command::default()
-                };
-                let started = image.map(|image| shell_words::join(command.words(container, image)));
-                container.labelled(&started.unwrap_or(words))
+                let started = image.map(|image| shell_words::join(self.words_in(container, image)));
+                container.labelled(&started.unwrap_or_else(|| self.shown()))
             }
             Target::Container { .. }
             | Target::Process(_)
             | Target::Builtin { .. }
             | Target::Url { .. }
-            | Target::None => words,
+            | Target::None => self.shown(),
         }
     }
 }
-
-/// Variables everybody may see, and values that would tear holes into ordinary text.
-const PLAIN_VARIABLES: [&str; 11] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "TERM", "HOSTNAME", "CI",
-];
-const PLAIN_VALUES: [&str; 4] = ["true", "false", "none", "null"];
 
 /// A target with every name filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,62 +141,54 @@ impl Spelled {
     }
 }
 
-/// A target, spelled out; a server that is started for a url listens on the port that is given. One that cannot be started
-/// or reached here says why.
+/// Fills in a target. A server that is started for a url listens on the given port.
 pub fn spelled(
     target: &Target,
     bindings: &Bindings,
     port: impl FnOnce() -> Result<u16, Disruption>,
 ) -> Result<Spelled, Disruption> {
-    let (endpoint, listening) = match target {
-        Target::Process(_) | Target::Builtin { .. } | Target::None => (None, None),
-        Target::Url {
-            endpoint,
-            launch,
-            listening,
-        } => {
-            let listening = listening.as_deref().map(|it| (it, Some(&**launch)));
-            (Some(&**endpoint), listening)
-        }
-        Target::Container { served, .. } => match served.as_deref() {
-            Some(served) => (Some(&served.endpoint), Some((&served.listening, None))),
-            None => (None, None),
-        },
-    };
-    let Some(endpoint) = endpoint else {
+    let Some(endpoint) = endpoint(target) else {
         return command_line(target, bindings).map(Spelled::Command);
     };
-    let port = listening.map(|_| port()).transpose()?;
+    let listening = match target {
+        Target::Url { listening, .. } => listening.as_deref(),
+        Target::Container { served, .. } => served.as_deref().map(|served| &served.listening),
+        Target::Process(_) | Target::Builtin { .. } | Target::None => None,
+    };
     let mut bindings = Cow::Borrowed(bindings);
-    if let Some(port) = port {
+    let mut listener = None;
+    if let Some(listening) = listening {
+        let port = port()?;
         let captured = &mut bindings.to_mut().captured;
         captured.insert("port".to_owned(), port.into());
+        listener = Some(Listener {
+            command: command_line(target, &bindings)?,
+            port,
+            ready: match &listening.ready {
+                Ready::Http(path) => Ready::Http(Template::new(render(path, &bindings)?)),
+                ready @ (Ready::Log(_) | Ready::Port) => ready.clone(),
+            },
+            timeout: listening.timeout,
+        });
     }
-    let bindings = &*bindings;
-    let listener = match (listening, port) {
-        (Some((listening, launch)), Some(port)) => {
-            let command = match launch {
-                Some(launch) => listening_line(launch, listening, bindings)?,
-                None => command_line(target, bindings)?,
-            };
-            Some(listener(command, listening, port, bindings)?)
-        }
-        (Some(_) | None, _) => None,
-    };
-    reached(endpoint, listener, bindings).map(Spelled::Url)
+    reached(endpoint, listener, &bindings).map(Spelled::Url)
 }
 
-/// A url with every name filled in.
+/// The url of a target, and what is sent there.
+fn endpoint(target: &Target) -> Option<&Endpoint> {
+    match target {
+        Target::Url { endpoint, .. } => Some(endpoint),
+        Target::Container { served, .. } => served.as_deref().map(|served| &served.endpoint),
+        Target::Process(_) | Target::Builtin { .. } | Target::None => None,
+    }
+}
+
 fn reached(
     endpoint: &Endpoint,
     listener: Option<Listener>,
     bindings: &Bindings,
 ) -> Result<Reached, Disruption> {
-    let mut headers = endpoint
-        .headers
-        .iter()
-        .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))
-        .collect::<Result<Vec<_>, Disruption>>()?;
+    let mut headers = expand_all(&endpoint.headers, bindings)?;
     match &endpoint.auth {
         None => {}
         Some(Auth::Bearer(token)) => {
@@ -218,7 +196,9 @@ fn reached(
             headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
         }
         Some(Auth::ClientCredentials { .. }) => {
-            return Err(unsupported(
+            return Err(Disruption::new(
+                DisruptionKind::Unsupported,
+                Phase::Start,
                 "`auth: {client_credentials: …}` is not supported by this version",
             ));
         }
@@ -230,56 +210,53 @@ fn reached(
         },
         url: render(&endpoint.url, bindings)?,
         headers,
-        trusted: trusted(&endpoint.trust, bindings)?,
+        trusted: match &endpoint.trust {
+            Trust::Usual => Trusted::Usual,
+            Trust::Anyone => Trusted::Anyone,
+            Trust::Also(file) => {
+                let file = directory(file, bindings)?;
+                Trusted::Also(bindings.environment.directory.join(file))
+            }
+        },
         listener,
     })
 }
 
-fn trusted(trust: &Trust, bindings: &Bindings) -> Result<Trusted, Disruption> {
-    Ok(match trust {
-        Trust::Usual => Trusted::Usual,
-        Trust::Anyone => Trusted::Anyone,
-        Trust::Also(file) => {
-            let file = directory(file, bindings)?;
-            Trusted::Also(bindings.environment.directory.join(file))
-        }
-    })
-}
-
-/// How a server that was told its port comes to listen there.
-fn listener(
-    command: CommandLine,
-    listening: &Listening,
-    port: u16,
-    bindings: &Bindings,
-) -> Result<Listener, Disruption> {
-    let ready = match &listening.ready {
-        Ready::Http(path) => Ready::Http(Template::new(render(path, bindings)?)),
-        ready @ (Ready::Log(_) | Ready::Port) => ready.clone(),
-    };
-    Ok(Listener {
-        command,
-        port,
-        ready,
-        timeout: listening.timeout,
-    })
-}
-
-/// The process that is started for a url.
-fn listening_line(
-    launch: &Launch,
-    listening: &Listening,
-    bindings: &Bindings,
-) -> Result<CommandLine, Disruption> {
-    if let Some(profile) = &listening.builtin {
-        return embedded(profile, &launch.args, launch, bindings);
+/// The command line that a target is started with.
+fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Disruption> {
+    match target {
+        Target::Process(launch) => named(launch, bindings).unwrap_or_else(|| {
+            Err(invalid("the server has no `command`").with_help(
+                "say what to start under `server: {command: …}`, or run with `--server` or `--target`",
+            ))
+        }),
+        Target::Builtin {
+            profile,
+            args,
+            launch,
+        } => embedded(profile, args, launch, bindings),
+        Target::Url {
+            launch, listening, ..
+        } => match listening.as_ref().and_then(|it| it.builtin.as_ref()) {
+            Some(profile) => embedded(profile, &launch.args, launch, bindings),
+            None => named(launch, bindings)
+                .unwrap_or_else(|| Err(invalid("`launch` has no `command`"))),
+        },
+        Target::Container { program, .. } => contained(program, bindings),
+        Target::None => Err(invalid("the assertion has no `server`")),
     }
-    let program = launch
-        .command
-        .as_ref()
-        .ok_or_else(|| invalid("`launch` has no `command`"))?;
-    let args = render_all(&launch.args, bindings)?;
-    fill(launch, render(program, bindings)?, args, bindings)
+}
+
+/// A program that the suite names, if it names one.
+fn named(launch: &Launch, bindings: &Bindings) -> Option<Result<CommandLine, Disruption>> {
+    let program = launch.command.as_ref()?;
+    Some(render(program, bindings).and_then(|program| {
+        Ok(CommandLine {
+            program,
+            args: render_all(&launch.args, bindings)?,
+            ..surroundings(launch, bindings)?
+        })
+    }))
 }
 
 /// The embedded server, started as a process of this executable.
@@ -290,161 +267,89 @@ fn embedded(
     bindings: &Bindings,
 ) -> Result<CommandLine, Disruption> {
     let environment = &bindings.environment;
-    let program = environment.executable.display().to_string();
-    let line = fill(launch, program, serve(profile, args, bindings)?, bindings)?;
     Ok(CommandLine {
+        program: environment.executable.display().to_string(),
         file: Some(environment.program.clone()),
-        ..line
+        args: serve(profile, args, bindings)?,
+        ..surroundings(launch, bindings)?
     })
 }
 
-/// The command line of a target that is spoken to over its standard streams.
-fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Disruption> {
-    match target {
-        Target::Process(launch) => {
-            let program = launch.command.as_ref().ok_or_else(|| {
-                invalid("the server has no `command`")
-                    .with_help(
-                        "say what to start under `server: {command: …}`, or run with `--server` or `--target`",
-                    )
-            })?;
-            fill(
-                launch,
-                render(program, bindings)?,
-                render_all(&launch.args, bindings)?,
-                bindings,
-            )
-        }
-        Target::Builtin {
-            profile,
-            args,
-            launch,
-        } => embedded(profile, args, launch, bindings),
-        Target::Url { endpoint, .. } => {
-            Err(invalid(format!("`{}` is no command", endpoint.url.text)))
-        }
-        Target::Container { program, .. } => {
-            let command = contained(program, bindings)?;
-            Ok(CommandLine {
-                program: command.program.unwrap_or_default(),
-                file: None,
-                args: command.args,
-                directory: command.workdir.map(PathBuf::from),
-                env: command.env,
-                inherit: Inherit::Nothing,
-            })
-        }
-        Target::None => Err(invalid("the assertion has no `server`")),
-    }
-}
-
-/// The process that a command line becomes in this run.
-pub(super) fn process_spec(
-    line: CommandLine,
-    environment: &Arc<Environment>,
-    lookup: Lookup,
-) -> ProcessSpec {
-    ProcessSpec {
-        inherit: line.inherit,
-        program: line.program,
-        file: line.file,
-        args: line.args,
-        directory: line.directory.map_or_else(
-            || environment.directory.clone(),
-            |own| environment.directory.join(own),
-        ),
-        env: line.env,
-        environment: Arc::clone(environment),
-        search_path: environment.raw("PATH").unwrap_or_default().to_owned(),
-        lookup,
-    }
-}
-
-/// What is started in a container. Nothing of ours is inherited there.
-pub fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disruption> {
-    let (words, launch) = match program {
-        Program::Launched(launch) => {
-            let program = launch.command.as_ref();
-            let program = program.map(|word| render(word, bindings)).transpose()?;
-            ((program, render_all(&launch.args, bindings)?), launch)
-        }
-        Program::Builtin {
-            profile,
-            args,
-            launch,
-        } => ((None, serve(profile, args, bindings)?), launch),
+/// What is started in a container.
+pub fn contained(program: &Program, bindings: &Bindings) -> Result<CommandLine, Disruption> {
+    let line = CommandLine {
+        inherit: Inherit::Nothing,
+        ..surroundings(program.launch(), bindings)?
     };
-    let filled = fill(launch, String::new(), Vec::new(), bindings)?;
-    let workdir = filled.directory.map(|folder| folder.display().to_string());
-    if let Some(folder) = workdir.as_ref().filter(|folder| !folder.starts_with('/')) {
+    if let Some(folder) = line
+        .directory
+        .as_ref()
+        .filter(|folder| folder.is_relative())
+    {
+        let folder = folder.display();
         return Err(
             invalid(format!("`cwd` leads to `{folder}`, a path of this machine"))
                 .with_help("inside a container write an absolute path, or `docker: {workdir: …}`"),
         );
     }
-    Ok(Command {
-        program: words.0,
-        args: words.1,
-        env: filled.env,
-        workdir,
+    Ok(match program {
+        Program::Launched(launch) => CommandLine {
+            program: match &launch.command {
+                Some(program) => render(program, bindings)?,
+                None => String::new(),
+            },
+            args: render_all(&launch.args, bindings)?,
+            ..line
+        },
+        Program::Builtin { profile, args, .. } => CommandLine {
+            args: serve(profile, args, bindings)?,
+            ..line
+        },
     })
 }
 
-/// Values that a server gets from variables and that no report may show; what `{{env.NAME}}` names is known of the
+/// Variables that are not secret, and values that are too common in ordinary text to be masked.
+const PLAIN_VARIABLES: [&str; 11] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "TERM", "HOSTNAME", "CI",
+];
+const PLAIN_VALUES: [&str; 4] = ["true", "false", "none", "null"];
+
+/// Adds the values that a server gets from variables, which no report may show. Those of `{{env.NAME}}` are added for the
 /// whole suite.
 pub fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
-    let (values, container) = match target {
-        Target::Process(launch) | Target::Builtin { launch, .. } => (values_of(&launch.env), None),
-        Target::Container {
-            container,
-            program,
-            served,
-        } => {
-            let mut values = values_of(&program.launch().env);
-            if let Some(served) = served {
-                values.extend(told(&served.endpoint));
-            }
-            (values, Some(container))
-        }
-        Target::Url {
-            endpoint, launch, ..
-        } => {
-            let mut values = told(endpoint);
-            values.extend(values_of(&launch.env));
-            (values, None)
-        }
-        Target::None => (Vec::new(), None),
-    };
-    if let Some(container) = container {
+    let environment = &bindings.environment;
+    if let Target::Container { container, .. } = target {
         for (name, value) in &container.env_file {
             secrets.add_named(name, value);
         }
-        // What the lines write into the image, the server can tell.
+        // The lines of `prepare` may write these into the image.
         for name in container.prepare.iter().flat_map(|prepare| &prepare.env) {
-            add_secret(name, &bindings.environment, secrets);
+            add_secret(name, environment, secrets);
         }
     }
-    for value in values {
-        add_values(value, &bindings.environment, secrets);
+    let endpoint = endpoint(target);
+    let env = target.launch().map(|launch| &launch.env);
+    let tables = env.into_iter().chain(endpoint.map(|it| &it.headers));
+    let auth = endpoint.and_then(|it| it.auth.as_ref()).into_iter();
+    let values = tables.flatten().map(|(_, value)| value);
+    for value in values.chain(auth.flat_map(Auth::values)) {
+        add_values(value, environment, secrets);
     }
 }
 
-/// The values of the variables that a value names, those of its defaults too.
+/// Adds the values of the variables that a value names, in its defaults too.
 fn add_values(value: &EnvValue, environment: &Environment, secrets: &mut Secrets) {
     for part in &value.parts {
-        match part {
-            EnvPart::Text(_) => {}
-            EnvPart::Variable { name, default } => {
-                add_secret(name, environment, secrets);
-                if let Some(default) = default {
-                    add_values(default, environment, secrets);
-                }
+        if let EnvPart::Variable { name, default } = part {
+            add_secret(name, environment, secrets);
+            if let Some(default) = default {
+                add_values(default, environment, secrets);
             }
         }
     }
 }
 
-/// The value of a variable that a suite takes over, unless it is one that everybody may see.
+/// Adds the value of a variable, unless it is not secret.
 pub fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) {
     let Some(value) = environment.variable(name) else {
         return;
@@ -457,39 +362,14 @@ pub fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) 
     }
 }
 
-/// What a server behind a url is told and nobody else.
-fn told(endpoint: &Endpoint) -> Vec<&EnvValue> {
-    let mut values = values_of(&endpoint.headers);
-    values.extend(endpoint.auth.iter().flat_map(Auth::values));
-    values
-}
-
-fn values_of(table: &[(String, EnvValue)]) -> Vec<&EnvValue> {
-    table.iter().map(|(_, value)| value).collect()
-}
-
-fn fill(
-    launch: &Launch,
-    program: String,
-    args: Vec<String>,
-    bindings: &Bindings,
-) -> Result<CommandLine, Disruption> {
-    let env = launch
-        .env
-        .iter()
-        .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))
-        .collect::<Result<_, Disruption>>()?;
+/// A command line of which only directory and variables are known.
+fn surroundings(launch: &Launch, bindings: &Bindings) -> Result<CommandLine, Disruption> {
+    let own = launch.directory.as_ref();
     Ok(CommandLine {
-        program,
-        file: None,
-        args,
-        directory: launch
-            .directory
-            .as_ref()
-            .map(|own| directory(own, bindings))
-            .transpose()?,
-        env,
+        directory: own.map(|own| directory(own, bindings)).transpose()?,
+        env: expand_all(&launch.env, bindings)?,
         inherit: launch.inherit.clone(),
+        ..CommandLine::default()
     })
 }
 
@@ -499,18 +379,23 @@ fn directory(own: &Directory, bindings: &Bindings) -> Result<PathBuf, Disruption
     Ok(folder.join(render(&own.place, bindings)?))
 }
 
-/// A value under `env`: an unset or empty variable gives its default, else nothing.
+fn expand_all(
+    table: &[(String, EnvValue)],
+    bindings: &Bindings,
+) -> Result<Vec<(String, String)>, Disruption> {
+    let expand = |(name, value): &(String, EnvValue)| Ok((name.clone(), expand(value, bindings)?));
+    table.iter().map(expand).collect()
+}
+
+/// A value under `env`. An unset or empty variable gives its default, else nothing.
 fn expand(value: &EnvValue, bindings: &Bindings) -> Result<String, Disruption> {
     let mut out = String::new();
     for part in &value.parts {
         match part {
             EnvPart::Text(text) => out.push_str(&render(text, bindings)?),
             EnvPart::Variable { name, default } => {
-                let set = bindings
-                    .environment
-                    .variable(name)
-                    .filter(|value| !value.is_empty());
-                match (set, default) {
+                let set = bindings.environment.variable(name);
+                match (set.filter(|value| !value.is_empty()), default) {
                     (Some(value), _) => out.push_str(value),
                     (None, Some(default)) => out.push_str(&expand(default, bindings)?),
                     (None, None) => {}
@@ -523,11 +408,7 @@ fn expand(value: &EnvValue, bindings: &Bindings) -> Result<String, Disruption> {
 
 /// The arguments of our own executable when it is the embedded server.
 fn serve(profile: &str, args: &[Template], bindings: &Bindings) -> Result<Vec<String>, Disruption> {
-    let mut all = vec![
-        "serve".to_owned(),
-        "--profile".to_owned(),
-        profile.to_owned(),
-    ];
+    let mut all = ["serve", "--profile", profile].map(str::to_owned).to_vec();
     all.extend(render_all(args, bindings)?);
     Ok(all)
 }
@@ -555,19 +436,11 @@ fn invalid(message: impl Into<String>) -> Disruption {
     Disruption::new(DisruptionKind::Invalid, Phase::Start, message)
 }
 
-fn unsupported(message: impl Into<String>) -> Disruption {
-    Disruption::new(DisruptionKind::Unsupported, Phase::Start, message)
-}
-
 /// A process that could not be started.
 pub(super) fn not_started(failure: &StartFailure) -> Disruption {
-    let disruption = Disruption::new(
-        DisruptionKind::Start,
-        Phase::Start,
-        format!("the server could not be started: {failure}"),
-    );
-    match failure.help() {
-        Some(help) => disruption.with_help(help),
-        None => disruption,
+    let message = format!("the server could not be started: {failure}");
+    Disruption {
+        help: failure.help().map(str::to_owned),
+        ..Disruption::new(DisruptionKind::Start, Phase::Start, message)
     }
 }

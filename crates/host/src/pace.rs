@@ -9,6 +9,7 @@ use std::{
 use tokio::{task, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::fixture::FixtureProblem;
 use mcp::observation::disruption::{Disruption, DisruptionKind, Phase};
 
 /// Until when something is worth doing.
@@ -60,18 +61,20 @@ impl Until {
         }
     }
 
-    /// Looks at files on another thread. `None` when it was not worth it any more before all was seen.
+    /// Looks at files on another thread. `what` was going on is told when the time is over before all was seen.
     pub(super) async fn look<R: Send + 'static>(
         &self,
+        what: &str,
         look: impl FnOnce(&Self) -> R + Send + 'static,
-    ) -> Option<R> {
+    ) -> Result<R, FixtureProblem> {
         let until = self.clone();
         let looking = task::spawn_blocking(move || {
             let seen = look(&until);
             until.check().is_ok().then_some(seen)
         });
-        // A read that never returns sees no deadline.
-        self.wait(looking).await?.ok().flatten()
+        // A read that never returns does not check the deadline.
+        let seen = self.wait(looking).await.and_then(Result::ok).flatten();
+        seen.ok_or_else(|| FixtureProblem::late(self, what.to_owned()))
     }
 
     /// Reads as long as that is worth it.

@@ -10,6 +10,9 @@ use std::{
 
 use rustix::fs::OFlags;
 
+/// Bytes of a text.
+const LONGEST_TEXT: u64 = 1024 * 1024;
+
 /// Opens a regular file for reading; a link to one is followed.
 pub fn open(path: &Path) -> io::Result<File> {
     // To open a device may do something already.
@@ -23,15 +26,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The text of a regular file.
+/// The text of a regular file, which is no longer than 1 MiB.
 pub(super) fn text(path: &Path) -> io::Result<String> {
-    io::read_to_string(open(path)?)
-}
-
-/// The same of a file that is no longer than so many bytes.
-pub(super) fn short_text(path: &Path, longest: u64) -> io::Result<String> {
     let file = open(path)?;
-    if file.metadata()?.len() > longest {
+    if file.metadata()?.len() > LONGEST_TEXT {
         return Err(io::Error::other("it is too long"));
     }
     io::read_to_string(file)
@@ -41,7 +39,7 @@ fn regular(found: &fs::Metadata) -> io::Result<()> {
     if found.is_file() {
         Ok(())
     } else {
-        Err(io::Error::other("it is no regular file"))
+        Err(io::Error::other("it is not a regular file"))
     }
 }
 
@@ -60,7 +58,7 @@ mod tests {
         mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
         for path in [&fifo, folder.path(), Path::new("/dev/zero")] {
             let refused = open(path).unwrap_err().to_string();
-            assert_eq!(refused, "it is no regular file", "{}", path.display());
+            assert_eq!(refused, "it is not a regular file", "{}", path.display());
         }
         let file = folder.path().join("file");
         fs::write(&file, "text").unwrap();

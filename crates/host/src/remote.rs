@@ -7,22 +7,18 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    net::TcpStream,
-    task::JoinHandle,
-    time::{Instant, sleep, timeout_at},
-};
+use tokio::{net::TcpStream, task::JoinHandle, time::sleep};
 
 use super::{
     host::{Host, Peer, Server, Start},
-    launch::{Listener, Reached, not_started, process_spec},
+    launch::{Listener, Reached},
     locked,
-    process::{Patience, Process},
+    process::Patience,
 };
 use mcp::{
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        process::{Ending, Exit, StderrTail},
+        process::{Ending, Exit},
     },
     transport::{Connection, Inbound, http::HttpParts, tls::Trusted},
 };
@@ -84,50 +80,6 @@ pub fn free_port() -> Result<u16, Disruption> {
     })
 }
 
-/// Connects to a server behind a url, and starts it first where it is ours to start.
-pub(super) async fn reach(
-    host: &Host,
-    mut reached: Reached,
-    start: &Start<'_>,
-) -> Result<Server, Disruption> {
-    let peer = match reached.listener.take() {
-        None => Peer::Remote,
-        Some(listener) => {
-            let spec = process_spec(listener.command.clone(), &host.environment, start.lookup);
-            let started = Process::start(spec, start.clock).await;
-            let (process, stdout) = started.map_err(|failure| not_started(&failure))?;
-            let started = (Peer::Process(process), stdout);
-            let address = Ipv4Addr::LOCALHOST.to_string();
-            Box::pin(listening(host, started, (&listener, &address), start)).await?
-        }
-    };
-    connect(host, reached, peer, start)
-}
-
-/// Connects to a server that was started in a container, once it listens.
-pub(super) async fn reach_in(
-    host: &Host,
-    (mut reached, listener): (Reached, Listener),
-    (peer, stdout): (Peer, Connection),
-    start: &Start<'_>,
-) -> Result<Server, Disruption> {
-    let address = match peer.container() {
-        Some(container) => container.address().await,
-        None => Ok(Ipv4Addr::LOCALHOST.to_string()),
-    };
-    let address = address.map_err(|why| {
-        let message = format!("the server in the container cannot be reached: {why}");
-        Disruption::new(DisruptionKind::Place, Phase::Start, message)
-    })?;
-    if let Some((authority, url)) = at_address(&reached.url, &address) {
-        // A server that guards against foreign names is called as the suite calls it.
-        reached.headers.push(("Host".to_owned(), authority));
-        reached.url = url;
-    }
-    let peer = listening(host, (peer, stdout), (&listener, &address), start).await?;
-    connect(host, reached, peer, start)
-}
-
 /// The same url at another address, and what it named, where that was this machine.
 fn at_address(url: &str, address: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
@@ -143,7 +95,8 @@ fn at_address(url: &str, address: &str) -> Option<(String, String)> {
     })
 }
 
-fn connect(
+/// Connects to a server behind a url.
+pub(super) fn connect(
     host: &Host,
     reached: Reached,
     peer: Peer,
@@ -174,63 +127,65 @@ fn connect(
     Ok(Server { connection, peer })
 }
 
-/// Waits until a server that was started listens.
-async fn listening(
+/// Waits until a server that was started listens. In a container it is reached at the container's address.
+pub(super) async fn listening(
     host: &Host,
     (peer, stdout): (Peer, Connection),
-    (listener, address): (&Listener, &str),
+    (reached, listener): (&mut Reached, &Listener),
     start: &Start<'_>,
 ) -> Result<Peer, Disruption> {
+    let mut address = Ipv4Addr::LOCALHOST.to_string();
+    if let Some(container) = peer.container() {
+        address = container.address().await.map_err(|why| {
+            let message = format!("the server in the container cannot be reached: {why}");
+            Disruption::new(DisruptionKind::Place, Phase::Start, message)
+        })?;
+        if let Some((authority, url)) = at_address(&reached.url, &address) {
+            // A server that guards against foreign names is called as the suite calls it.
+            reached.headers.push(("Host".to_owned(), authority));
+            reached.url = url;
+        }
+    }
     let timeout = listener.timeout.unwrap_or(start.timeout).min(start.timeout);
-    let deadline = Instant::now() + timeout;
     let said = Arc::new(Mutex::new(Vec::new()));
     let launched = Launched {
         peer,
         reading: tokio::spawn(read(stdout, Arc::clone(&said))),
     };
-    let readiness = is_ready(&launched, (listener, address), &said, host);
-    let found = tokio::select! {
-        found = timeout_at(deadline, readiness) => found,
+    let readiness = is_ready(&launched, (listener, &address), &said, host);
+    let (kind, message) = tokio::select! {
+        found = tokio::time::timeout(timeout, readiness) => match found {
+            Ok(None) => return Ok(Peer::Launched(Box::new(launched))),
+            Ok(Some(message)) => (DisruptionKind::Crash, message),
+            Err(_) => (DisruptionKind::Timeout, not_ready(listener, timeout)),
+        },
         () = host.interrupt.cancelled() => {
-            let kind = DisruptionKind::Interrupted;
-            return Err(ended_early(launched, kind, "interrupted".to_owned()).await);
+            (DisruptionKind::Interrupted, "interrupted".to_owned())
         }
     };
-    match found {
-        Ok(None) => Ok(Peer::Launched(Box::new(launched))),
-        Ok(Some(message)) => Err(ended_early(launched, DisruptionKind::Crash, message).await),
-        Err(_) => {
-            let awaited = match &listener.ready {
-                Ready::Log(pattern) => {
-                    format!("it wrote no line that matches `{}`", pattern.written())
-                }
-                Ready::Port => format!("nothing listens on port {}", listener.port),
-                Ready::Http(path) => format!("`{}` is not answered", path.text),
-            };
-            let message = format!(
-                "the server was not ready within {}: {awaited}",
-                text::time(timeout)
-            );
-            Err(ended_early(launched, DisruptionKind::Timeout, message).await)
-        }
-    }
+    Err(ended_early(launched, kind, message).await)
 }
 
-/// Ends a server that is of no use, and says why it is not.
+fn not_ready(listener: &Listener, timeout: Duration) -> String {
+    let awaited = match &listener.ready {
+        Ready::Log(pattern) => format!("it wrote no line that matches `{}`", pattern.written()),
+        Ready::Port => format!("nothing listens on port {}", listener.port),
+        Ready::Http(path) => format!("`{}` is not answered", path.text),
+    };
+    let timeout = text::time(timeout);
+    format!("the server was not ready within {timeout}: {awaited}")
+}
+
+/// Ends a server that cannot be used.
 async fn ended_early(mut launched: Launched, kind: DisruptionKind, message: String) -> Disruption {
     launched.end(Patience::HURRIED).await;
-    let disruption = Disruption::new(kind, Phase::Start, message);
-    let stderr = launched.peer.stderr();
-    match last_line(&stderr) {
-        Some(line) => disruption.with_help(format!("the last line of its stderr: {line}")),
-        None => disruption,
+    let stderr = launched.peer.stderr().text();
+    let mut lines = stderr.lines().rev().map(str::trim);
+    let last = lines.find(|line| !line.is_empty());
+    Disruption {
+        help: last.map(|line| format!("the last line of its stderr: {line}")),
+        ..Disruption::new(kind, Phase::Start, message)
     }
-}
-
-fn last_line(stderr: &StderrTail) -> Option<String> {
-    let text = stderr.text();
-    let mut lines = text.lines().rev().map(str::trim);
-    lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 /// Reads what a server writes to stdout, and keeps the last of it.
@@ -276,14 +231,11 @@ async fn is_ready(
             Ready::Port => TcpStream::connect((address, listener.port)).await.is_ok(),
             Ready::Http(path) => {
                 let url = format!("http://{address}:{}{}", listener.port, path.text);
-                match host.http(&Trusted::Usual) {
-                    Ok(client) => client
-                        .get(url)
-                        .send()
-                        .await
-                        .is_ok_and(|it| !it.status().is_server_error()),
-                    Err(_) => false,
-                }
+                let answer = match host.http(&Trusted::Usual) {
+                    Ok(client) => client.get(url).send().await.ok(),
+                    Err(_) => None,
+                };
+                answer.is_some_and(|it| !it.status().is_server_error())
             }
         };
         if is_there {

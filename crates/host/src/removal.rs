@@ -1,181 +1,86 @@
-//! Removes a folder of ours with all that is in it, whatever was done to it: closed folders are opened, links are
-//! removed and never followed, and what is mounted in it is left alone. Nothing but folders has its mode changed, so
-//! that a file which is linked to from elsewhere stays as it is there.
+//! Removes a folder of ours with everything in it: closed folders are opened, links are removed and never followed, and
+//! mounts are left alone. Only folders have their mode changed, because a file may be linked to from elsewhere.
 
 use std::{
     ffi::{OsStr, OsString},
-    hash::{BuildHasher, Hasher, RandomState},
     io,
+    path::{Path, PathBuf},
 };
 
 use super::{folder::Folder, inside::is_absent};
 use mcp::observation::files::PathKind;
 
-/// Folders that are held open at once. What lies deeper is moved up first.
-const DEEPEST: usize = 64;
-
-/// Removes what is under a name. Nothing there is no error. What can be removed is, and of the rest the first is told.
+/// Removes what is under a name; nothing there is no error. Removes as much as it can, and reports the first failure.
 pub(super) fn remove(parent: &Folder, name: &OsStr) -> io::Result<()> {
-    let mut removal = Removal {
-        levels: Vec::new(),
-        mark: RandomState::new().build_hasher().finish(),
-        moved: 0,
-        failed: None,
-    };
-    removal.one(parent, name.to_owned());
-    while let Some(level) = removal.levels.last_mut() {
-        if let Some(name) = level.names.pop() {
-            removal.next(name);
-        } else {
-            removal.leave(parent);
-        }
-    }
-    removal.failed.map_or(Ok(()), Err)
-}
-
-/// A folder that is being emptied.
-struct Level {
-    folder: Folder,
-    name: OsString,
-    /// What is left in it.
-    names: Vec<OsString>,
-}
-
-struct Removal {
-    /// Each in the one before.
-    levels: Vec<Level>,
-    /// In the names of what is moved up: whoever wrote the folder may have guessed others.
-    mark: u64,
-    /// How many folders were moved up.
-    moved: usize,
-    failed: Option<io::Error>,
-}
-
-/// What became of a name.
-enum Step {
-    Gone,
-    Into(Folder),
-}
-
-impl Removal {
-    /// Removes something in the innermost folder, or goes into it.
-    fn next(&mut self, name: OsString) {
-        if self.levels.len() >= DEEPEST {
-            self.move_up(name);
-        } else if let Some(level) = self.levels.last() {
-            let step = step(&level.folder, &name);
-            self.take(step, name);
-        }
-    }
-
-    fn one(&mut self, parent: &Folder, name: OsString) {
-        let step = step(parent, &name);
-        self.take(step, name);
-    }
-
-    fn take(&mut self, step: io::Result<Step>, name: OsString) {
-        let entered = step.and_then(|step| match step {
-            Step::Gone => Ok(None),
-            Step::Into(folder) => Ok(Some((folder.names(|| Ok(()))?, folder))),
-        });
-        match entered {
-            Ok(None) => {}
-            Ok(Some((names, folder))) => self.levels.push(Level {
-                folder,
-                name,
-                names,
-            }),
-            Err(error) => self.fail(&name, &error),
-        }
-    }
-
-    /// Removes the innermost folder, which is empty by now.
-    fn leave(&mut self, parent: &Folder) {
-        let Some(level) = self.levels.pop() else {
-            return;
-        };
-        let outer = self.levels.last().map_or(parent, |level| &level.folder);
-        match outer.remove_folder(&level.name) {
-            Err(error) if !is_absent(&error) => self.fail(&level.name, &error),
-            Ok(()) | Err(_) => {}
-        }
-    }
-
-    /// Removes something in the innermost folder that is as deep as we go: a folder is moved to the outermost.
-    fn move_up(&mut self, name: OsString) {
-        let (Some(outermost), Some(level)) = (self.levels.first(), self.levels.last()) else {
-            return;
-        };
-        match step(&level.folder, &name) {
-            Ok(Step::Into(_)) => {}
-            other => return self.take(other, name),
-        }
-        self.moved += 1;
-        let new = OsString::from(format!("moved-{:016x}-{}", self.mark, self.moved));
-        match level.folder.give(&name, &outermost.folder, &new) {
-            Ok(()) => self.levels[0].names.push(new),
-            Err(error) => self.fail(&name, &error),
-        }
-    }
-
-    /// Remembers the first failure, and the path it is about.
-    fn fail(&mut self, name: &OsStr, error: &io::Error) {
-        if self.failed.is_none() {
-            let outer = self.levels.iter().skip(1).map(|level| &*level.name);
-            let path: std::path::PathBuf = outer.chain([name]).collect();
+    let mut failed = Ok(());
+    let mut note = |path: &Path, error: io::Error| {
+        if !is_absent(&error) && failed.is_ok() {
             let reason = if error.kind() == io::ErrorKind::CrossesDevices {
                 "something is mounted there".to_owned()
             } else {
                 error.to_string()
             };
-            // A deep path is cut where it is told; the reason is not.
             let told = format!("{reason}: `{}`", path.display());
-            self.failed = Some(io::Error::new(error.kind(), told));
+            failed = Err(io::Error::new(error.kind(), told));
         }
-    }
-}
-
-/// Removes what is no folder, and opens what is one so that it can be emptied.
-fn step(parent: &Folder, name: &OsStr) -> io::Result<Step> {
-    let met = match parent.meet(name) {
-        Ok(met) => met,
-        Err(error) if is_absent(&error) => return Ok(Step::Gone),
-        Err(error) => return Err(error),
     };
-    match met.kind() {
-        PathKind::File | PathKind::Link | PathKind::Special => match parent.unlink(name) {
-            Err(error) if !is_absent(&error) => Err(error),
-            Ok(()) | Err(_) => Ok(Step::Gone),
-        },
-        PathKind::Directory if met.mode & 0o700 == 0o700 => parent.own_folder(name).map(Step::Into),
-        // What cannot be opened up shows when it is emptied.
-        PathKind::Directory => parent
-            .open_up(name)
-            .or_else(|_| parent.own_folder(name))
-            .map(Step::Into),
+    // Each folder is opened anew from the top: a deep tree has more folders than may be open at once.
+    let mut waiting = vec![(PathBuf::from(name), Next::Empty)];
+    while let Some((path, next)) = waiting.pop() {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            continue;
+        };
+        let holder = parent.below(above);
+        let names = holder.and_then(|holder| match next {
+            Next::Empty => empty(&holder, name, |name, error| note(&path.join(name), error)),
+            Next::Remove => holder.remove_folder(name).map(|()| None),
+        });
+        match names {
+            Ok(None) => {}
+            Ok(Some(names)) => {
+                waiting.push((path.clone(), Next::Remove));
+                waiting.extend(names.iter().map(|name| (path.join(name), Next::Empty)));
+            }
+            Err(error) => note(&path, error),
+        }
     }
+    failed
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs;
+/// What happens to a path next.
+enum Next {
+    /// It is removed, or emptied when it is a folder.
+    Empty,
+    /// It is a folder, and is empty.
+    Remove,
+}
 
-    use super::{Folder, remove};
-
-    #[test]
-    fn a_folder_is_removed_however_deep_and_wide_it_is() {
-        let parent = tempfile::tempdir().unwrap();
-        let outside = Folder::open(parent.path()).unwrap();
-        let mut deep = outside.create_folder("copy".as_ref()).unwrap();
-        for _ in 0..150 {
-            deep = deep.create_folder("d".as_ref()).unwrap();
-        }
-        for name in 0..100 {
-            let wide = deep.create_folder(format!("{name}").as_ref()).unwrap();
-            drop(wide.create_folder("in it".as_ref()).unwrap());
-        }
-        remove(&outside, "copy".as_ref()).unwrap();
-        assert!(!fs::exists(parent.path().join("copy")).unwrap());
-        remove(&outside, "copy".as_ref()).unwrap();
+/// Removes what is under a name, or all files of it when it is a folder; gives back the folders in it.
+fn empty(
+    holder: &Folder,
+    name: &OsStr,
+    mut failed: impl FnMut(&OsStr, io::Error),
+) -> io::Result<Option<Vec<OsString>>> {
+    let met = holder.meet(name)?;
+    if met.kind() != PathKind::Directory {
+        return holder.unlink(name).map(|()| None);
     }
+    let opened = match met.mode & 0o700 {
+        0o700 => None,
+        _ => holder.open_up(name).ok(),
+    };
+    let folder = opened.map_or_else(|| holder.own_folder(name), Ok)?;
+    let mut folders = Vec::new();
+    for name in folder.names(|| Ok(()))? {
+        match folder.meet(&name) {
+            Ok(met) if met.kind() == PathKind::Directory => folders.push(name),
+            Ok(_) => {
+                if let Err(error) = folder.unlink(&name) {
+                    failed(&name, error);
+                }
+            }
+            Err(error) => failed(&name, error),
+        }
+    }
+    Ok(Some(folders))
 }

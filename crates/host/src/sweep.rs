@@ -59,10 +59,12 @@ mod tests {
     use super::{after_run, before_run};
     use crate::{
         fixture::Fixture,
+        launch::CommandLine,
         owner::{self, Owner},
         process::{Patience, Process, ProcessSpec, table},
     };
     use mcp::transport::{Connection, Inbound, clock::JobClock};
+    use suite::model::server::Inherit;
 
     /// A daemon that prints its number and then hides as well as it can.
     const HIDDEN: &str = "(env -i setsid sh -c 'echo $$; exec /bin/sleep 300 </dev/null \
@@ -75,11 +77,15 @@ mod tests {
     const FIXTURE: &str = "TEST_FIXTURE";
 
     async fn shell(script: &str) -> (Process, Connection) {
-        let spec = ProcessSpec {
+        let line = CommandLine {
             program: "sh".to_owned(),
             args: vec!["-c".to_owned(), script.to_owned()],
-            directory: env::temp_dir(),
-            search_path: env::var_os("PATH").unwrap_or_default(),
+            directory: Some(env::temp_dir()),
+            inherit: Inherit::Nothing,
+            ..CommandLine::default()
+        };
+        let spec = ProcessSpec {
+            line,
             ..ProcessSpec::default()
         };
         Process::start(spec, JobClock::start()).await.unwrap()

@@ -29,5 +29,5 @@ pub mod workflow;
 
 pub use self::plain::{
     CUT, Excerpt, LINE_SHOWN, LINES_SHOWN, around, around_both, clean, clean_prose, count, excerpt,
-    head, innermost, is_clean_prose, name, nearest, nearest_file, note_behind, time, veiled,
+    head, innermost, is_clean_prose, name, nearest, note_behind, time, veiled,
 };

@@ -54,17 +54,6 @@ pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The name of a file that was probably meant: one of other case, else the closest.
-pub fn nearest_file<'a>(
-    found: &str,
-    there: impl IntoIterator<Item = &'a str> + Clone,
-) -> Option<&'a str> {
-    let lower = found.to_lowercase();
-    let of_other_case = |name: &&str| name.to_lowercase() == lower;
-    let other_case = there.clone().into_iter().find(of_other_case);
-    other_case.or_else(|| nearest(found, there))
-}
-
 /// The text with everything that a terminal, a log viewer or a bidi-aware editor would interpret made visible:
 /// control characters (line feed and tab stay), ANSI sequences by their escape character, bidi and
 /// default-ignorable characters, code points that are no characters, all as `\u{…}`.

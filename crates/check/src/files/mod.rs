@@ -160,10 +160,7 @@ fn one_text(how: Texts, path: &str, text: Option<&str>, seen: &Observation) -> V
         }])
     };
     match state {
-        FileState::Absent => missed(Mismatch {
-            hint: near_path(path, seen),
-            ..ask.miss("there is no such file")
-        }),
+        FileState::Absent => missed(ask.miss("there is no such file")),
         FileState::Directory => missed(ask.miss("it is a directory")),
         FileState::Unreadable(reason) => {
             Verdict::Unknowable(format!("`{path}` cannot be read: {reason}"))
@@ -276,12 +273,6 @@ fn unlooked(path: &str, unseen: &Unseen) -> Verdict {
     })
 }
 
-/// A path of a like name in the same folder.
-fn near_path(path: &str, seen: &Observation) -> Option<String> {
-    let near = seen.files.near.get(path)?;
-    Some(format!("there is {}", phrase::quoted(near)))
-}
-
 /// `file_exists`, `file_not_exists`, `file_unchanged`: what is wanted of the paths themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paths {
@@ -312,7 +303,7 @@ fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
         };
         let ask = ask_paths(how, &[path]);
         let verdict = match how {
-            Paths::There => there(&ask, path, file, seen),
+            Paths::There => there(&ask, path, file),
             Paths::Absent => absent(&ask, path, file),
             Paths::Unchanged => unchanged::unchanged(&ask, path, file, seen),
         };
@@ -320,7 +311,7 @@ fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
     }))
 }
 
-fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+fn there(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
     if is_file_for_directory(path, &file.after) {
         return ask.missed("it is a file, and `/` at the end asks for a directory");
     }
@@ -333,10 +324,7 @@ fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict 
             | FileState::Unreadable(_),
             _,
         ) => Verdict::Held,
-        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
-            hint: near_path(path, seen),
-            ..ask.miss("nothing is there")
-        }]),
+        (FileState::Absent, FileState::Absent) => ask.missed("nothing is there"),
         (FileState::Absent, _) => ask.missed("it is gone"),
         (FileState::Unknown(reason), _) => untold(path, reason),
     }

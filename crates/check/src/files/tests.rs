@@ -106,7 +106,6 @@ fn altered(list: &[(&str, Change)]) -> Observation {
         files: FilesSeen {
             paths: BTreeMap::new(),
             changed: Some(changed),
-            near: BTreeMap::new(),
             unseen: BTreeMap::new(),
             root: Some("/tmp/f[x]".to_owned()),
         },

@@ -3,7 +3,7 @@
 
 use crate::{
     ask::Ask,
-    files::{Paths, Texts, near_path, paths, texts},
+    files::{Paths, Texts, paths, texts},
     outcome::verdict::{Mismatch, Verdict},
 };
 use mcp::observation::{
@@ -29,7 +29,7 @@ pub(super) fn without(
         }
     }
     let (path, summary) = missing?;
-    Some(at(path, near_path(path, seen), ask.miss(summary)))
+    Some(at(path, ask.miss(summary)))
 }
 
 /// What is there instead of a file with a text; `None` where there is one, or where no text is spoken of.
@@ -61,11 +61,7 @@ pub(super) fn unchanged(ask: &Ask, list: &[String], seen: &Observation) -> Optio
         }
     }
     let path = missing?;
-    Some(at(
-        path,
-        None,
-        ask.miss("nothing was there, before or after"),
-    ))
+    Some(at(path, ask.miss("nothing was there, before or after")))
 }
 
 /// That a file came or went is a change, and is spoken of.
@@ -76,10 +72,9 @@ fn never_there(file: &FileSeen) -> bool {
     )
 }
 
-fn at(path: &str, hint: Option<String>, mismatch: Mismatch) -> Mismatch {
+fn at(path: &str, mismatch: Mismatch) -> Mismatch {
     Mismatch {
         path: Some(path.to_owned()),
-        hint,
         ..mismatch
     }
 }

@@ -12,6 +12,7 @@ use super::{
     labels::Marks,
     sight::{Overlaid, clean},
 };
+use crate::launch::CommandLine;
 use suite::model::container::{Container, MountSource};
 
 /// Where the volume with the fixture is.
@@ -28,46 +29,19 @@ const PIDS: u64 = 256;
 const TMP: &str = "/tmp";
 const TMPFS: &str = "rw,exec,nosuid,nodev,mode=1777";
 
-/// What is started in a container.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Command {
-    /// The program; `None`: the image's own.
-    pub program: Option<String>,
-    /// Its arguments; with an image's program and none of them, the image's.
-    pub args: Vec<String>,
-    /// Its variables; nothing of ours is added.
-    pub env: Vec<(String, String)>,
-    /// The directory it starts in; `None`: the image's.
-    pub workdir: Option<String>,
-}
-
-impl Command {
-    /// What is started, as `docker run` does it: the image's entry point stays in front of a command, which stands for
-    /// the image's own. Spelled out, because not every engine keeps the image's in images that are made here.
-    pub fn words(&self, container: &Container, image: &ReadyImage) -> Vec<String> {
-        words(
-            image,
-            container.front(self.program.as_deref()),
-            (self.program.as_ref(), &self.args),
-        )
-    }
-}
-
-/// The words of a command line; `front` stands for the image's entry point, and then without the image's command.
-pub(super) fn words(
+/// The words of a command line; `front` replaces the image's entry point and, with it, the image's command.
+pub(crate) fn words(
     image: &ReadyImage,
     front: Option<Vec<String>>,
-    (program, args): (Option<&String>, &[String]),
+    (program, args): (Option<&str>, &[String]),
 ) -> Vec<String> {
-    let usual = match &front {
-        Some(_) => &[][..],
-        None => &image.command,
-    };
+    let usual = front.is_none().then_some(&image.command);
     let mut words = front.unwrap_or_else(|| image.entrypoint.clone());
     if program.is_none() && args.is_empty() {
-        words.extend_from_slice(usual);
+        words.extend(usual.into_iter().flatten().cloned());
     }
-    words.extend(program.into_iter().chain(args).cloned());
+    words.extend(program.map(str::to_owned));
+    words.extend_from_slice(args);
     words
 }
 
@@ -84,11 +58,11 @@ pub(super) enum Volume {
 pub(super) fn of(
     container: &Container,
     image: &ReadyImage,
-    command: &Command,
+    command: &CommandLine,
     marks: &Marks,
     (volume, network): (Volume, Option<&str>),
 ) -> ContainerCreateBody {
-    let words = command.words(container, image);
+    let words = command.words_in(container, image);
     let (program, arguments) = match words.split_first() {
         Some((program, arguments)) => (Some(program), arguments),
         None => (None, &[][..]),
@@ -99,7 +73,7 @@ pub(super) fn of(
         entrypoint: program.map(|program| vec![program.clone()]),
         cmd: program.map(|_| arguments.to_vec()),
         env: Some(env(container, command)),
-        working_dir: Some(directory(container, image, command.workdir.as_deref())),
+        working_dir: Some(directory(container, image, command.directory.as_deref())),
         labels: Some(marks.labels.clone()),
         attach_stdin: Some(true),
         attach_stdout: Some(true),
@@ -124,7 +98,7 @@ pub(super) fn user(container: &Container, image: &ReadyImage) -> String {
 }
 
 /// Of equal names the last one, `server.env` after `env_file`.
-fn env(container: &Container, command: &Command) -> Vec<String> {
+fn env(container: &Container, command: &CommandLine) -> Vec<String> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for (name, value) in container.env_file.iter().chain(&command.env) {
         all.retain(|(known, _)| known != name);
@@ -216,9 +190,11 @@ pub(super) fn overlaid(container: &Container, image: &ReadyImage) -> Overlaid {
 }
 
 /// The directory a server starts in, where relative paths lead from: its `cwd`, else the container's, else the image's.
-pub fn directory(container: &Container, image: &ReadyImage, own: Option<&str>) -> String {
-    let named = own.or(container.workdir.as_deref());
-    named.or(image.workdir.as_deref()).unwrap_or("/").to_owned()
+pub fn directory(container: &Container, image: &ReadyImage, own: Option<&Path>) -> String {
+    let own = own.map(|own| own.display().to_string());
+    let named = own.or_else(|| container.workdir.clone());
+    let named = named.or_else(|| image.workdir.clone());
+    named.unwrap_or_else(|| "/".to_owned())
 }
 
 fn mounts(container: &Container, volume: Volume, marks: &Marks) -> Vec<EngineMount> {
@@ -258,7 +234,9 @@ fn signed(number: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Volume, directory, of};
+    use std::path::Path;
+
+    use super::{CommandLine, Volume, directory, of};
     use crate::container::{image::ReadyImage, labels::RunName};
     use suite::model::container::{Container, Mount, MountSource, Tmpfs};
     use text::environment::Environment;
@@ -278,14 +256,14 @@ mod tests {
         }
     }
 
-    fn body(container: &Container, command: &Command, volume: Volume) -> serde_json::Value {
+    fn body(container: &Container, command: &CommandLine, volume: Volume) -> serde_json::Value {
         let marks = RunName::new(&Environment::default()).next("a::b");
         serde_json::to_value(of(container, &image(), command, &marks, (volume, None))).unwrap()
     }
 
     #[test]
     fn a_container_is_closed_unless_the_suite_opens_it() {
-        let seen = body(&Container::default(), &Command::default(), Volume::None);
+        let seen = body(&Container::default(), &CommandLine::default(), Volume::None);
         let host = &seen["HostConfig"];
         assert_eq!(seen["User"], "65534:65534");
         assert_eq!(seen.get("Cmd"), None, "the image's own command is started");
@@ -320,12 +298,12 @@ mod tests {
                 entrypoint: front.map(own),
                 ..Container::default()
             };
-            let command = Command {
-                program: program.map(str::to_owned),
+            let command = CommandLine {
+                program: program.unwrap_or_default().to_owned(),
                 args: own(args),
-                ..Command::default()
+                ..CommandLine::default()
             };
-            assert_eq!(command.words(&container, &image).join(" "), wanted);
+            assert_eq!(command.words_in(&container, &image).join(" "), wanted);
         };
         case(None, None, &[], "wrap -x usual");
         case(None, None, &["a"], "wrap -x a");
@@ -354,10 +332,10 @@ mod tests {
             }],
             ..Container::default()
         };
-        let command = Command {
-            program: Some("server".into()),
+        let command = CommandLine {
+            program: "server".into(),
             env: vec![("A".into(), "own".into())],
-            ..Command::default()
+            ..CommandLine::default()
         };
         let seen = body(&container, &command, Volume::Fixture);
         let host = &seen["HostConfig"];
@@ -390,7 +368,7 @@ mod tests {
                 }],
                 ..Container::default()
             };
-            body(&container, &Command::default(), Volume::None)["HostConfig"]["Tmpfs"].clone()
+            body(&container, &CommandLine::default(), Volume::None)["HostConfig"]["Tmpfs"].clone()
         };
         assert_eq!(tmpfs("/tmp/"), serde_json::json!({}));
         assert!(tmpfs("/tmp/x").get("/tmp").is_some());
@@ -405,7 +383,10 @@ mod tests {
         };
         let mut image = image();
         image.workdir = Some("/image".into());
-        assert_eq!(directory(&container, &image, Some("/own")), "/own");
+        assert_eq!(
+            directory(&container, &image, Some(Path::new("/own"))),
+            "/own"
+        );
         assert_eq!(directory(&container, &image, None), "/container");
         container.workdir = None;
         assert_eq!(directory(&container, &image, None), "/image");

@@ -22,9 +22,8 @@ use super::{
     bundle::{Bundle, Sealed, hex},
     ignore::Ignored,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, local_error, unusable},
     labels::BUILT,
-    refusal::words,
+    refusal::{Failure, words},
     scaffold::{self, Scaffold},
 };
 use crate::regular;
@@ -66,7 +65,7 @@ pub(super) async fn built(
     maker: &Maker<'_>,
     build: &Build,
     wanted: &ImageSource,
-) -> Result<ReadyImage, ImageError> {
+) -> Result<ReadyImage, Failure> {
     let folder = folder(build)?;
     let path = folder.path.join(&folder.dockerfile);
     regular::open(&path).map_err(|error| unreadable(&path, &error))?;
@@ -95,7 +94,7 @@ pub(super) async fn built(
     }
     scaffold.finish(REPOSITORY, &tag).await;
     let image = held(maker, &name).await?.ok_or_else(|| {
-        unusable(
+        Failure::unusable(
             &folder.path.display().to_string(),
             "it was built, and is gone",
         )
@@ -111,7 +110,7 @@ pub(super) async fn built(
 
 /// What has the name now, held for this run by a name of the run's own: another run may build something else under the
 /// same name at any time, and remove what has none.
-async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, ImageError> {
+async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, Failure> {
     let own = scaffold::tag(&maker.run.job());
     let building = format!("{}:{own}", scaffold::REPOSITORY);
     for _ in 0..TRIES {
@@ -128,7 +127,7 @@ async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, Image
 }
 
 /// The folder that is meant, and its Dockerfile.
-fn folder(build: &Build) -> Result<Folder, ImageError> {
+fn folder(build: &Build) -> Result<Folder, Failure> {
     let facts = fs::metadata(&build.context).map_err(|error| unreadable(&build.context, &error))?;
     if facts.is_dir() {
         let dockerfile = build.dockerfile.clone();
@@ -145,16 +144,12 @@ fn folder(build: &Build) -> Result<Folder, ImageError> {
     })
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> ImageError {
-    ImageError::files(
-        "the build's",
-        &path.display().to_string(),
-        &error.to_string(),
-    )
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::files("the build's", path, error)
 }
 
 /// The folder as an archive, without what `.dockerignore` leaves out.
-fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
+fn pack(folder: &Folder) -> Result<Sealed, Failure> {
     let list = folder.path.join(".dockerignore");
     let text = match regular::text(&list) {
         Ok(text) => text,
@@ -163,8 +158,8 @@ fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
     };
     let ignored =
         Ignored::new(&text, &[&folder.dockerfile, ".dockerignore"]).map_err(|(line, reason)| {
-            let place = format!("{}:{line}", list.display());
-            ImageError::files("the build's", &place, &reason)
+            let place = PathBuf::from(format!("{}:{line}", list.display()));
+            Failure::files("the build's", &place, &reason)
         })?;
     let mut bundle = Bundle::new().map_err(|error| unreadable(&folder.path, &error))?;
     bundle
@@ -232,7 +227,7 @@ async fn send(
     (sealed, dockerfile): (Sealed, &Path),
     options: BuildImageOptions,
     scaffold: &mut Scaffold<'_>,
-) -> Result<(), ImageError> {
+) -> Result<(), Failure> {
     let megabytes = sealed.bytes / 1_000_000;
     maker.tell_going(format!("building, {megabytes} MB are sent"));
     let docker = maker.engine.docker.clone().with_timeout(SENDING);
@@ -247,12 +242,12 @@ async fn send(
                 if let Some(container) = &heard.container {
                     scaffold::given_up(maker.engine, container).await;
                 }
-                return Err(ImageError::Interrupted);
+                return Err(Failure::Interrupted);
             }
         };
         match next {
             Err(_) => {
-                return Err(ImageError::Silent {
+                return Err(Failure::Silent {
                     what: "building an image".to_owned(),
                     after: SILENCE,
                 });
@@ -348,28 +343,25 @@ impl Heard {
     }
 
     /// What an error means that came now.
-    fn failure(&self, dockerfile: &Path, error: &Error) -> ImageError {
+    fn failure(&self, dockerfile: &Path, error: &Error) -> Failure {
         let place = format!("`{}`", dockerfile.display());
         match (words(error), &self.step) {
-            (Ok(reason), _) if reason.contains("no space left") => local_error(&place, error),
-            (Err(_), _) => local_error(&place, error),
+            (Ok(reason), _) if reason.contains("no space left") => Failure::of_image(&place, error),
+            (Err(_), _) => Failure::of_image(&place, error),
             (Ok(reason), step) => {
                 let step = step.iter().map(|step| format!(": `{step}`"));
                 let message = format!("{place}{}: {reason}", step.collect::<String>());
                 // A line that the builder ran and that failed was understood.
                 let ran = reason.contains("returned a non-zero code");
                 let help = (!ran).then(|| CLASSIC.to_owned());
-                ImageError::with_output(&message, &self.output(), help)
+                Failure::with_output(message, &self.output(), help)
             }
         }
     }
 
     fn output(&self) -> String {
-        self.last.iter().fold(String::new(), |text, line| {
-            text + line
-                + "
-"
-        })
+        let lines: Vec<&str> = self.last.iter().map(String::as_str).collect();
+        lines.join("\n")
     }
 }
 
@@ -423,7 +415,7 @@ mod tests {
         assert_eq!(heard.step.as_deref(), Some(run));
         let output = heard.output();
         assert!(
-            output.ends_with("line 99\nred\n") && !output.contains("noise"),
+            output.ends_with("line 99\nred") && !output.contains("noise"),
             "{output}"
         );
         assert_eq!(output.lines().count(), super::LAST_LINES);

@@ -8,6 +8,8 @@ use std::{
 };
 
 use bollard::models::{ChangeType, FilesystemChange};
+use bytes::Bytes;
+use futures_util::stream;
 
 use super::{
     upload::Ids,
@@ -44,7 +46,8 @@ pub(super) async fn carry(
     }
     let tar = from.fetch(NODE_CACHE).await?;
     caches.add(NODE_CACHE, &tar, |_| true)?;
-    to.put_packed(caches.packed.into_inner()?).await
+    let packed = Bytes::from(caches.packed.into_inner()?);
+    to.put(stream::iter([Ok(packed)])).await
 }
 
 /// The folders with new bytecode. What has no source in the image is none of its caches.

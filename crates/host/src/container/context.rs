@@ -17,9 +17,6 @@ use text::environment::Environment;
 /// The context that stands for no context.
 const NO_CONTEXT: &str = "default";
 
-/// Certificates longer than this are none.
-const LONGEST_FILE: u64 = 1024 * 1024;
-
 /// An engine as a context names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Endpoint {
@@ -80,16 +77,13 @@ pub(super) fn config(environment: &Environment) -> Result<(Config, PathBuf), Str
         return Ok((Config::default(), PathBuf::new()));
     };
     let path = folder.join("config.json");
-    match regular::short_text(&path, LONGEST_FILE) {
-        // The text of the parser's complaint could hold a piece of a secret.
+    match regular::text(&path) {
+        // The error of the parser could quote a secret.
         Ok(text) => match serde_json::from_str(&text) {
             Ok(config) => Ok((config, path)),
             Err(error) => {
-                let line = error.line();
-                Err(unreadable(
-                    &path,
-                    &format!("line {line} is no valid configuration"),
-                ))
+                let reason = format!("line {} is not valid", error.line());
+                Err(unreadable(&path, &reason))
             }
         },
         Err(error) if is_absent(&error) => Ok((Config::default(), path)),
@@ -99,14 +93,12 @@ pub(super) fn config(environment: &Environment) -> Result<(Config, PathBuf), Str
 
 /// The name of the current context; `None` when there is none.
 pub(super) fn current(environment: &Environment) -> Result<Option<String>, String> {
-    if let Some(name) = environment
-        .variable("DOCKER_CONTEXT")
-        .filter(|name| !name.is_empty())
-    {
-        return Ok(named(name));
-    }
-    let (config, _) = config(environment)?;
-    Ok(named(&config.current_context))
+    let own = environment.variable("DOCKER_CONTEXT");
+    let name = match own.filter(|name| !name.is_empty()) {
+        Some(name) => name.to_owned(),
+        None => config(environment)?.0.current_context,
+    };
+    Ok(Some(name).filter(|name| !name.is_empty() && name != NO_CONTEXT))
 }
 
 /// The engine of a context.
@@ -116,7 +108,7 @@ pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint
     let contexts = folder(environment).ok_or_else(missing)?.join("contexts");
     let id = hex(&Sha256::digest(name.as_bytes()));
     let path = contexts.join("meta").join(&id).join("meta.json");
-    let text = match regular::short_text(&path, LONGEST_FILE) {
+    let text = match regular::text(&path) {
         Ok(text) => text,
         Err(error) if is_absent(&error) => return Err(missing()),
         Err(error) => return Err(unreadable(&path, &error)),
@@ -131,10 +123,6 @@ pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint
         host: docker.host.clone(),
         certificates: certificates.is_dir().then_some(certificates),
     })
-}
-
-fn named(name: &str) -> Option<String> {
-    (!name.is_empty() && name != NO_CONTEXT).then(|| name.to_owned())
 }
 
 fn unreadable(path: &Path, error: &dyn Display) -> String {

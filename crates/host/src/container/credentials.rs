@@ -1,7 +1,7 @@
-//! The credentials for a registry, from Docker's own configuration: written down in it, or kept by a program it
-//! names. They go to the engine with the request and nowhere else.
+//! The credentials for a registry, from Docker's configuration: written in it, or kept by a program that it names. They
+//! are sent to the engine with the request and nowhere else.
 
-use std::{fmt, io, process::Stdio, time::Duration};
+use std::{io, process::Stdio, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bollard::auth::DockerCredentials;
@@ -24,20 +24,6 @@ const LONGEST_ANSWER: u64 = 64 * 1024;
 /// How long a program may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is known for a registry.
-pub(super) struct Credentials {
-    /// What to send.
-    pub(super) send: Option<DockerCredentials>,
-    /// Where it came from, or why there is none; for people.
-    pub(super) origin: String,
-}
-
-impl fmt::Debug for Credentials {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.origin)
-    }
-}
-
 /// What a program answers.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -54,21 +40,17 @@ pub(super) fn registry(image: &str) -> &str {
     }
 }
 
-/// The credentials for the registry of an image.
-pub(super) async fn credentials(image: &str, environment: &Environment) -> Credentials {
+/// The credentials for the registry of an image, and where they came from or why there are none, for people.
+pub(super) async fn credentials(
+    image: &str,
+    environment: &Environment,
+) -> (Option<DockerCredentials>, String) {
     match found(image, environment).await {
-        Ok((send, whence)) => Credentials {
-            send: Some(send),
-            origin: format!("the credentials {whence} were sent"),
-        },
-        Err(reason) => Credentials {
-            send: None,
-            origin: format!("no credentials were sent: {reason}"),
-        },
+        Ok((send, place)) => (Some(send), format!("the credentials {place} were sent")),
+        Err(reason) => (None, format!("no credentials were sent: {reason}")),
     }
 }
 
-/// The credentials and where they were, or why there are none.
 async fn found(
     image: &str,
     environment: &Environment,
@@ -81,8 +63,22 @@ async fn found(
     let helper = config.cred_helpers.get(bare(key));
     if let Some(helper) = helper.or(config.creds_store.as_ref()) {
         let program = format!("docker-credential-{helper}");
-        let kept = kept(&program, key, environment).await;
-        if let Some(send) = kept.map_err(|reason| format!("`{program}` {reason}"))? {
+        let kept = match timeout(PATIENCE, ask(&program, key, environment)).await {
+            Ok(answer) => {
+                answer.map_err(|error| format!("`{program}` could not be run: {error}"))?
+            }
+            Err(_) => return Err(format!("`{program}` did not answer within {PATIENCE:?}")),
+        };
+        if let Some(Kept { username, secret }) = kept {
+            let mut send = DockerCredentials {
+                serveraddress: Some(key.to_owned()),
+                ..DockerCredentials::default()
+            };
+            if username == "<token>" {
+                send.identitytoken = Some(secret);
+            } else {
+                (send.username, send.password) = (Some(username), Some(secret));
+            }
             return Ok((send, format!("of `{program}`")));
         }
     }
@@ -94,13 +90,13 @@ async fn found(
     }
 }
 
-/// The name of a registry without scheme and path, as older configurations have them.
+/// The name of a registry without scheme and path, which older configurations have.
 fn bare(name: &str) -> &str {
     let name = name.split_once("://").map_or(name, |(_, rest)| rest);
     name.split('/').next().unwrap_or(name)
 }
 
-/// Credentials that stand in the configuration.
+/// Credentials that are written in the configuration.
 fn written(auth: Auth, key: &str) -> Option<DockerCredentials> {
     let token = auth.identitytoken.filter(|token| !token.is_empty());
     let (username, password) = match auth.pair.filter(|pair| !pair.is_empty()) {
@@ -121,39 +117,9 @@ fn written(auth: Auth, key: &str) -> Option<DockerCredentials> {
     })
 }
 
-/// Credentials that a program keeps; `None` when it has none for this registry.
-async fn kept(
-    program: &str,
-    key: &str,
-    environment: &Environment,
-) -> Result<Option<DockerCredentials>, String> {
-    let answer = timeout(PATIENCE, ask(program, key, environment)).await;
-    let (succeeded, output) = answer
-        .map_err(|_| format!("did not answer within {} s", PATIENCE.as_secs()))?
-        .map_err(|error| format!("could not be run: {error}"))?;
-    if !succeeded {
-        // What it says for "not found" differs between programs; Docker's own client takes it for none too.
-        return Ok(None);
-    }
-    let kept: Kept =
-        serde_json::from_slice(&output).map_err(|_| "gave an answer of another form".to_owned())?;
-    let auth = if kept.username == "<token>" {
-        Auth {
-            identitytoken: Some(kept.secret),
-            ..Auth::default()
-        }
-    } else {
-        Auth {
-            username: Some(kept.username),
-            password: Some(kept.secret),
-            ..Auth::default()
-        }
-    };
-    Ok(written(auth, key))
-}
-
-/// Runs the program as Docker does: `get`, the registry on its stdin.
-async fn ask(program: &str, key: &str, environment: &Environment) -> io::Result<(bool, Vec<u8>)> {
+/// Runs a program as Docker does: `get`, the registry on its stdin. `None` when it has no credentials for the registry:
+/// then it fails, and what it says differs from program to program.
+async fn ask(program: &str, key: &str, environment: &Environment) -> io::Result<Option<Kept>> {
     let mut child = Command::new(program)
         .arg("get")
         .env_clear()
@@ -171,7 +137,13 @@ async fn ask(program: &str, key: &str, environment: &Environment) -> io::Result<
     if let Some(stdout) = child.stdout.take() {
         stdout.take(LONGEST_ANSWER).read_to_end(&mut output).await?;
     }
-    Ok((child.wait().await?.success(), output))
+    if !child.wait().await?.success() {
+        return Ok(None);
+    }
+    // The error of the parser could quote a secret.
+    let kept = serde_json::from_slice(&output);
+    kept.map(Some)
+        .map_err(|_| io::Error::other("its answer has another form"))
 }
 
 #[cfg(test)]
@@ -209,16 +181,13 @@ mod tests {
                         "https://ghcr.io": {"identitytoken": "tok"}, "empty.example": {}}}"#;
         std::fs::write(folder.path().join("config.json"), config).unwrap();
         let around = around(folder.path());
-        let hub = credentials("python", &around).await.send.unwrap();
+        let hub = credentials("python", &around).await.0.unwrap();
         assert_eq!(hub.username.as_deref(), Some("ada"));
         assert_eq!(hub.password.as_deref(), Some("pass:word"));
-        let token = credentials("ghcr.io/a/b", &around).await.send.unwrap();
+        let token = credentials("ghcr.io/a/b", &around).await.0.unwrap();
         assert_eq!(token.identitytoken.as_deref(), Some("tok"));
         for unknown in ["empty.example/a", "other.example/a"] {
-            assert!(
-                credentials(unknown, &around).await.send.is_none(),
-                "{unknown}"
-            );
+            assert!(credentials(unknown, &around).await.0.is_none(), "{unknown}");
         }
     }
 
@@ -233,30 +202,21 @@ mod tests {
         std::fs::write(&program, script).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let around = around(folder.path());
-        let found = credentials("a.example/x", &around).await;
-        assert_eq!(
-            found.send.as_ref().unwrap().password.as_deref(),
-            Some("s3cret")
-        );
-        assert!(!format!("{found:?}").contains("s3cret"));
-        let gone = credentials("b.example/x", &around).await;
-        assert!(gone.send.is_none());
-        assert!(
-            gone.origin
-                .contains("`docker-credential-gone` could not be run"),
-            "{gone:?}"
-        );
+        let (found, origin) = credentials("a.example/x", &around).await;
+        assert_eq!(found.unwrap().password.as_deref(), Some("s3cret"));
+        assert!(!origin.contains("s3cret"), "{origin}");
+        let (gone, origin) = credentials("b.example/x", &around).await;
+        assert!(gone.is_none());
+        let wanted = "`docker-credential-gone` could not be run";
+        assert!(origin.contains(wanted), "{origin}");
     }
 
     #[tokio::test]
     async fn a_broken_configuration_is_told_without_its_text() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("config.json"), "{\"auths\": s3cret").unwrap();
-        let found = credentials("a.example/x", &around(folder.path())).await;
-        assert!(
-            found.origin.contains("line 1 is no valid configuration"),
-            "{found:?}"
-        );
-        assert!(!found.origin.contains("s3cret"), "{found:?}");
+        let (_, origin) = credentials("a.example/x", &around(folder.path())).await;
+        assert!(origin.contains("line 1 is not valid"), "{origin}");
+        assert!(!origin.contains("s3cret"), "{origin}");
     }
 }

@@ -57,13 +57,9 @@ pub(super) fn candidates(
     if let Some(host) = variable.filter(|host| !host.is_empty()) {
         return Ok(vec![asked(host, Origin::Variable, environment)]);
     }
-    let unusable = |name: &str| {
-        let name = name.to_owned();
-        move |reason| EngineError::Context { name, reason }
-    };
-    let current = context::current(environment).map_err(unusable(""))?;
+    let current = context::current(environment).map_err(EngineError::Context)?;
     if let Some(name) = current {
-        let found = context::endpoint(&name, environment).map_err(unusable(&name))?;
+        let found = context::endpoint(&name, environment).map_err(EngineError::Context)?;
         return Ok(vec![Candidate {
             tls: with_scheme_tls(&found.host, found.certificates, environment),
             address: found.host,

@@ -1,12 +1,6 @@
 //! The engine of a run: found, connected to, asked who it is. What it is used for stands in the files beside.
 
-use std::{
-    collections::HashSet,
-    fs, io,
-    os::unix::fs::FileTypeExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::HashSet, fs, io, path::Path, time::Duration};
 
 use bollard::{
     API_DEFAULT_VERSION, Docker, errors::Error, models::SystemVersion,
@@ -175,79 +169,52 @@ fn facts(candidate: &Candidate, location: Location, version: SystemVersion) -> E
 /// A client for an address; nothing is sent yet.
 fn client(candidate: &Candidate) -> Result<(Docker, Location), Unreachable> {
     let address = candidate.address.as_str();
+    let (seconds, version) = (ANSWER_SECONDS, API_DEFAULT_VERSION);
     let scheme = address.split("://").next().unwrap_or_default();
-    match (scheme, &candidate.tls) {
+    let (made, location) = match (scheme, &candidate.tls) {
         ("unix", _) => {
             let path = address.trim_start_matches("unix://");
             check_socket(Path::new(path))?;
-            let docker = Docker::connect_with_unix(path, ANSWER_SECONDS, API_DEFAULT_VERSION);
-            Ok((
-                docker.map_err(|error| unreachable(&error))?,
-                Location::Socket,
-            ))
+            let made = Docker::connect_with_unix(path, seconds, version);
+            (made, Location::Socket)
         }
         ("tcp" | "http" | "https", Some(folder)) => {
-            Ok((secured(address, folder)?, Location::Network))
+            return Ok((secured(address, folder)?, Location::Network));
         }
-        ("https", None) => Err(Unreachable::Tls(
-            "no folder with certificates is known".into(),
-        )),
+        ("https", None) => {
+            let reason = "no folder with certificates is known";
+            return Err(Unreachable::Tls(reason.to_owned()));
+        }
         ("tcp" | "http", None) => {
-            let docker = Docker::connect_with_http(address, ANSWER_SECONDS, API_DEFAULT_VERSION);
-            Ok((
-                docker.map_err(|error| unreachable(&error))?,
-                Location::Network,
-            ))
+            let made = Docker::connect_with_http(address, seconds, version);
+            (made, Location::Network)
         }
-        (other, _) => Err(Unreachable::Scheme(other.to_owned())),
-    }
+        (other, _) => return Err(Unreachable::Scheme(other.to_owned())),
+    };
+    Ok((made.map_err(|error| unreachable(&error))?, location))
 }
 
-/// Says what is wrong with a path that is no socket: connecting to a folder would only say that it failed.
+/// Says what is wrong with a path that is not a socket: connecting to a folder would only say that it failed.
 fn check_socket(path: &Path) -> Result<(), Unreachable> {
-    let found = match fs::metadata(path) {
-        Ok(found) => found.file_type(),
-        Err(error) => {
-            return Err(if is_absent(&error) {
-                Unreachable::Missing
-            } else if error.kind() == io::ErrorKind::PermissionDenied {
-                Unreachable::Denied
-            } else {
-                Unreachable::Other(error.to_string())
-            });
-        }
-    };
-    if found.is_socket() {
-        Ok(())
-    } else if found.is_dir() {
-        Err(Unreachable::NotASocket("a folder"))
-    } else {
-        Err(Unreachable::NotASocket("a file"))
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(Unreachable::NotASocket("a folder")),
+        Ok(found) if found.is_file() => Err(Unreachable::NotASocket("a file")),
+        Err(error) if is_absent(&error) => Err(Unreachable::Missing),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(Unreachable::Denied),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
 fn secured(address: &str, folder: &Path) -> Result<Docker, Unreachable> {
-    let paths: Vec<PathBuf> = CERTIFICATES.iter().map(|name| folder.join(name)).collect();
-    for path in &paths {
-        if let Err(error) = regular::open(path) {
-            let path = path.display();
-            return Err(Unreachable::Tls(format!(
-                "`{path}` cannot be read: {error}"
-            )));
-        }
+    let [authority, certificate, key] = CERTIFICATES.map(|name| folder.join(name));
+    for path in [&authority, &certificate, &key] {
+        regular::open(path).map_err(|error| {
+            Unreachable::Tls(format!("`{}` cannot be read: {error}", path.display()))
+        })?;
     }
-    let [authority, certificate, key] = &paths[..] else {
-        return Err(Unreachable::Tls("a certificate is missing".into()));
-    };
-    Docker::connect_with_ssl(
-        address,
-        key,
-        certificate,
-        authority,
-        ANSWER_SECONDS,
-        API_DEFAULT_VERSION,
-    )
-    .map_err(|error| Unreachable::Tls(chain(&error)))
+    let (seconds, version) = (ANSWER_SECONDS, API_DEFAULT_VERSION);
+    Docker::connect_with_ssl(address, &key, &certificate, &authority, seconds, version)
+        .map_err(|error| Unreachable::Tls(chain(&error)))
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@ use std::{error::Error, fmt::Write as _, io};
 
 use super::discover::Origin;
 
-/// Who asked for an engine, and knows options by which words.
+/// Who asked for an engine, which decides how options are called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Asker {
-    /// Somebody who typed.
+    /// A command line.
     #[default]
     CommandLine,
-    /// Somebody who typed `reap`, which runs nothing.
+    /// `reap`, which runs nothing.
     Reaper,
-    /// A step of a workflow with inputs.
+    /// A step of a workflow, with inputs.
     Action,
 }
 
@@ -69,43 +69,34 @@ pub struct Attempt {
 /// Why there is no engine for a run that needs one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// The current context of Docker's configuration cannot be used.
-    #[error("no container engine can be used: {reason}")]
-    Context {
-        /// The context; empty when its name could not be read.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    /// The current context of Docker's configuration cannot be used, for this reason.
+    #[error("no container engine can be used: {0}")]
+    Context(String),
     /// No place has an engine that answers.
     #[error("no container engine can be used{}", told(.0))]
     Unreachable(Vec<Attempt>),
 }
 
 impl EngineError {
-    /// What to do about it, in the words of whoever asked; one or more sentences.
+    /// What to do about it, in the words of the caller; one or more sentences.
     pub fn help(&self, asker: Asker) -> Vec<String> {
         let host = asker.host();
-        let mut help = match self {
-            Self::Context { name, .. } if name.is_empty() => {
-                vec![format!(
-                    "mend the file, or name the engine with {host} or DOCKER_HOST"
-                )]
+        let named = format!("or name the engine with {host} or DOCKER_HOST");
+        let first = match self {
+            Self::Context(_) => format!("choose another context with DOCKER_CONTEXT, {named}"),
+            Self::Unreachable(attempts) => {
+                // Nothing at a usual place says less than anything else.
+                let is_there = |attempt: &&Attempt| attempt.failure != Unreachable::Missing;
+                let closest = attempts.iter().find(is_there).or(attempts.first());
+                closest.map_or_else(String::new, |it| it.help(&named))
             }
-            Self::Context { .. } => {
-                vec![format!(
-                    "choose another with `docker context use NAME` or DOCKER_CONTEXT, \
-                     or name the engine with {host}"
-                )]
-            }
-            Self::Unreachable(attempts) => attempts_help(attempts, asker),
         };
-        help.extend(match asker {
-            Asker::CommandLine => Some("without containers: `--isolation process`".into()),
-            Asker::Action => Some("without containers: the input `isolation: process`".into()),
+        let second = match asker {
+            Asker::CommandLine => Some("without containers: `--isolation process`".to_owned()),
+            Asker::Action => Some("without containers: the input `isolation: process`".to_owned()),
             Asker::Reaper => None,
-        });
-        help
+        };
+        [first].into_iter().chain(second).collect()
     }
 
     /// Whether nobody named an engine, and none is at the usual places.
@@ -122,78 +113,42 @@ impl EngineError {
 
 /// Everything that was tried, a line each.
 fn told(attempts: &[Attempt]) -> String {
-    let mut text = String::new();
-    for attempt in attempts {
+    attempts.iter().fold(String::new(), |mut text, attempt| {
         let Attempt {
             address,
             origin,
             failure,
         } = attempt;
         let _ = write!(text, "\n  `{address}` ({origin}): {failure}");
-    }
-    text
+        text
+    })
 }
 
-/// The way out of the failure that came closest to an engine.
-fn attempts_help(attempts: &[Attempt], asker: Asker) -> Vec<String> {
-    let closest = attempts
-        .iter()
-        .max_by_key(|attempt| closeness(&attempt.failure));
-    let Some(closest) = closest else {
-        return Vec::new();
-    };
-    let named = match closest.origin {
-        Origin::Usual(_) => format!(
-            "or name another engine with {} or DOCKER_HOST",
-            asker.host()
-        ),
-        Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address".into(),
-    };
-    if asker == Asker::Action
-        && matches!(closest.origin, Origin::Usual(_))
-        && closeness(&closest.failure) < closeness(&Unreachable::Denied)
-    {
-        return vec![format!(
-            "a runner hands the action /var/run/docker.sock of its machine, and no engine is behind it: so it is with \
-             the container hooks of Kubernetes, and beside rootless Docker or Podman. Mount the engine's socket \
-             there, {named}"
-        )];
-    }
-    vec![match &closest.failure {
-        Unreachable::Missing | Unreachable::Refused => {
-            format!("start Docker or Podman, {named}")
+impl Attempt {
+    fn help(&self, named: &str) -> String {
+        match &self.failure {
+            Unreachable::Missing
+            | Unreachable::NotASocket(_)
+            | Unreachable::Refused
+            | Unreachable::Other(_) => format!(
+                "start Docker or Podman (on a runner with Kubernetes, rootless Docker or Podman, mount the engine's own \
+                 socket there), {named}"
+            ),
+            Unreachable::Denied => format!(
+                "let your user use `{}`: `sudo usermod -aG docker $USER` and log in again, or run a rootless engine",
+                self.address
+            ),
+            Unreachable::Silent(_) => format!("the engine hangs: restart it, {named}"),
+            Unreachable::Scheme(_) => "use a `unix://`, `tcp://` or `https://` address; \
+                 an engine behind ssh: `ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST` \
+                 and `--docker-host unix:///tmp/docker.sock`"
+                .to_owned(),
+            Unreachable::Tls(_) => {
+                "`ca.pem`, `cert.pem` and `key.pem` are looked for in the context, else in \
+                 DOCKER_CERT_PATH, else in ~/.docker"
+                    .to_owned()
+            }
         }
-        Unreachable::NotASocket(_) => format!(
-            "the path was mounted from a host that has no engine there (Kubernetes, rootless Docker, Podman): \
-             mount its socket, {named}"
-        ),
-        Unreachable::Denied => format!(
-            "let your user use `{}`: `sudo usermod -aG docker $USER` and log in again, or run a rootless engine",
-            closest.address
-        ),
-        Unreachable::Silent(_) => format!("the engine hangs: restart it, {named}"),
-        Unreachable::Scheme(_) => "use a `unix://`, `tcp://` or `https://` address; \
-             an engine behind ssh: `ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST` \
-             and `--docker-host unix:///tmp/docker.sock`"
-            .into(),
-        Unreachable::Tls(_) => {
-            "`ca.pem`, `cert.pem` and `key.pem` are looked for in the context, else in \
-             DOCKER_CERT_PATH, else in ~/.docker"
-                .into()
-        }
-        Unreachable::Other(_) => {
-            format!("check that an engine with Docker's API listens there, {named}")
-        }
-    }]
-}
-
-fn closeness(failure: &Unreachable) -> u8 {
-    match failure {
-        Unreachable::Missing => 0,
-        Unreachable::NotASocket(_) => 1,
-        Unreachable::Refused | Unreachable::Scheme(_) => 2,
-        Unreachable::Denied => 3,
-        Unreachable::Silent(_) | Unreachable::Tls(_) | Unreachable::Other(_) => 4,
     }
 }
 

@@ -16,20 +16,17 @@ use super::{
     build,
     engine::Engine,
     failure::is_unknown,
-    image_failure::{ImageError, local_error},
     labels::RunName,
     own, prepare, pull,
+    refusal::Failure,
     warm::{FirstStart, warmed},
 };
 use crate::locked;
 use suite::model::container::{ImageBase, ImageSource};
-use text::{environment::Environment, head};
+use text::environment::Environment;
 
 /// How long the engine may take to say what it knows of an image.
 const INSPECTION: Duration = Duration::from_secs(30);
-
-/// Characters of an image's id that tell it from others.
-const SHORT_ID: usize = 12;
 
 /// Told what goes on while an image is being made ready.
 pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
@@ -79,15 +76,6 @@ impl ReadyImage {
             ..self
         }
     }
-
-    /// What a command line can call it: how people call it may be no name.
-    pub(super) fn reference(&self) -> String {
-        if !self.name.contains(' ') {
-            return self.name.clone();
-        }
-        let id = self.id.rsplit(':').next().unwrap_or_default();
-        head(id, SHORT_ID)
-    }
 }
 
 /// Whether images that were made before are taken as they are.
@@ -104,8 +92,6 @@ pub enum Rebuild {
 #[derive(Debug)]
 pub struct Images {
     known: Once<ImageSource, Arc<ReadyImage>>,
-    /// After a first start.
-    started: Once<(ImageSource, String), Arc<ReadyImage>>,
     /// By the names that say what they are made of.
     made: Once<String, Option<ReadyImage>>,
     environment: Arc<Environment>,
@@ -131,9 +117,9 @@ impl Maker<'_> {
     pub(super) async fn once(
         &self,
         name: &str,
-        work: impl Future<Output = Result<bool, ImageError>>,
-    ) -> Result<Option<ReadyImage>, ImageError> {
-        let image = self.made.of(name.to_owned());
+        work: impl Future<Output = Result<bool, Failure>>,
+    ) -> Result<Option<ReadyImage>, Failure> {
+        let image = cell(self.made, name.to_owned());
         let made = async {
             if self.rebuild == Rebuild::No
                 && let Some(found) = inspect(self.engine, name).await?
@@ -167,31 +153,20 @@ impl Maker<'_> {
     /// Does something whose end nobody needs to wait for when the run is interrupted.
     pub(super) async fn unless_interrupted<T>(
         &self,
-        work: impl Future<Output = Result<T, ImageError>>,
-    ) -> Result<T, ImageError> {
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         tokio::select! {
             done = work => done,
-            () = self.interrupt.cancelled() => Err(ImageError::Interrupted),
+            () = self.interrupt.cancelled() => Err(Failure::Interrupted),
         }
     }
 }
 
-/// Images by what they are made of; whoever asks first makes one, all others wait for it.
-#[derive(Debug)]
-struct Once<K, T>(Mutex<HashMap<K, Cell<T>>>);
+/// Images by what they are made of; the first to ask for an image makes it, and all others wait for it.
+type Once<K, T> = Mutex<HashMap<K, Arc<OnceCell<Result<T, Failure>>>>>;
 
-type Cell<T> = Arc<OnceCell<Result<T, ImageError>>>;
-
-impl<K, T> Default for Once<K, T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: Eq + Hash, T> Once<K, T> {
-    fn of(&self, key: K) -> Cell<T> {
-        Arc::clone(locked(&self.0).entry(key).or_default())
-    }
+fn cell<K: Eq + Hash, T>(images: &Once<K, T>, key: K) -> Arc<OnceCell<Result<T, Failure>>> {
+    Arc::clone(locked(images).entry(key).or_default())
 }
 
 impl Images {
@@ -199,7 +174,6 @@ impl Images {
     pub fn new(environment: Arc<Environment>, rebuild: Rebuild, run: RunName) -> Self {
         Self {
             known: Once::default(),
-            started: Once::default(),
             made: Once::default(),
             environment,
             rebuild,
@@ -220,7 +194,7 @@ impl Images {
         wanted: (&ImageSource, Option<FirstStart>),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
-    ) -> Result<Arc<ReadyImage>, ImageError> {
+    ) -> Result<Arc<ReadyImage>, Failure> {
         let (source, start) = wanted;
         let maker = Maker {
             engine,
@@ -235,12 +209,8 @@ impl Images {
         let Some(start) = start else {
             return Ok(image);
         };
-        let started = self.started.of((source.clone(), start.kind()));
-        let image = started.get_or_init(|| async {
-            let image = Box::pin(warmed(&maker, &image, &start)).await;
-            image.map(Arc::new)
-        });
-        image.await.clone()
+        let image = Box::pin(warmed(&maker, &image, &start)).await;
+        image.map(Arc::new)
     }
 
     /// The image of a source. What is prepared is made of what is not, so that one content is built once at a time.
@@ -248,8 +218,8 @@ impl Images {
         &self,
         maker: &Maker<'_>,
         source: &ImageSource,
-    ) -> Result<Arc<ReadyImage>, ImageError> {
-        let provided = self.known.of(source.clone());
+    ) -> Result<Arc<ReadyImage>, Failure> {
+        let provided = cell(&self.known, source.clone());
         let image = provided.get_or_init(|| async {
             let Some(prepare) = &source.prepare else {
                 return Box::pin(provide(maker, source)).await.map(Arc::new);
@@ -267,7 +237,7 @@ impl Images {
 }
 
 /// Makes sure that the engine has the image, and says what it is; not yet prepared.
-async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, ImageError> {
+async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, Failure> {
     match &wanted.base {
         // What is cut off here is the engine's to end: it gives up what nobody waits for.
         ImageBase::Named(name) => {
@@ -280,12 +250,12 @@ async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, 
 }
 
 /// What the engine knows of an image; `None`: it does not have it.
-pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyImage>, ImageError> {
+pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyImage>, Failure> {
     match timeout(INSPECTION, engine.docker.inspect_image(name)).await {
         Ok(Ok(found)) => Ok(Some(ready(name, found))),
         Ok(Err(error)) if is_unknown(&error) => Ok(None),
-        Ok(Err(error)) => Err(local_error(name, &error)),
-        Err(_) => Err(ImageError::Silent {
+        Ok(Err(error)) => Err(Failure::of_image(name, &error)),
+        Err(_) => Err(Failure::Silent {
             what: format!("asked about the image `{name}`"),
             after: INSPECTION,
         }),

@@ -14,7 +14,6 @@ pub mod engine;
 mod failure;
 mod ignore;
 pub mod image;
-pub mod image_failure;
 pub mod labels;
 mod network;
 mod own;
@@ -29,7 +28,6 @@ mod scaffold;
 mod script;
 pub mod server;
 pub mod sight;
-mod sockets;
 mod steps;
 pub mod upload;
 pub mod warm;
@@ -39,12 +37,13 @@ mod workshop;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
+use bytes::Bytes;
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     task::JoinSet,
@@ -55,10 +54,10 @@ use tokio_util::sync::CancellationToken;
 use self::{
     engine::{Engine, EngineFacts},
     image::{Images, Progress, ReadyImage},
-    image_failure::ImageError,
     labels::RunName,
     patience::Patience,
-    upload::{Ids, Uploads},
+    refusal::Failure,
+    upload::Ids,
     warm::FirstStart,
 };
 use crate::locked;
@@ -92,7 +91,8 @@ pub struct Containers {
     engine: Engine,
     images: Images,
     run: Arc<RunName>,
-    uploads: Uploads,
+    /// The fixture as a tar, by its owner in the container.
+    fixtures: Mutex<HashMap<Ids, Bytes>>,
     /// The container that we run in.
     own_container: Option<String>,
     users: Mutex<HashMap<(String, String), Ids>>,
@@ -116,7 +116,7 @@ impl Containers {
             engine,
             run: images.run(),
             images,
-            uploads: Uploads::default(),
+            fixtures: Mutex::default(),
             own_container: network::own_container(environment),
             users: Mutex::default(),
             starts: Semaphore::new(STARTS),
@@ -145,10 +145,10 @@ impl Containers {
         wanted: (&ImageSource, Option<FirstStart>),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
-    ) -> Result<Arc<ReadyImage>, ImageError> {
+    ) -> Result<Arc<ReadyImage>, Failure> {
         let image = self.images.ready(&self.engine, wanted, progress, interrupt);
         let image = image.await;
-        if matches!(image, Err(ImageError::Silent { .. })) {
+        if matches!(image, Err(Failure::Silent { .. })) {
             self.mistrust();
         }
         image
@@ -175,7 +175,7 @@ impl Containers {
 
     /// The containers that may still be there, each by kind and name.
     pub fn known(&self) -> Vec<String> {
-        reap::containers_called(self.unremoved().keys().cloned())
+        reap::containers_called(locked(&self.unremoved).keys().cloned())
     }
 
     /// Waits for every removal, then removes whatever of this run is still there; gives back what the engine did not
@@ -194,7 +194,7 @@ impl Containers {
             }
         }
         let names = |made: Option<Made>| {
-            let unremoved = self.unremoved();
+            let unremoved = locked(&self.unremoved);
             let wanted = unremoved
                 .iter()
                 .filter(|(_, is)| made.is_none_or(|made| made == **is));
@@ -219,7 +219,7 @@ impl Containers {
 
     /// The engine has said whether it made this one.
     fn answered(&self, name: &str) {
-        if let Some(made) = self.unremoved().get_mut(name) {
+        if let Some(made) = locked(&self.unremoved).get_mut(name) {
             *made = Made::Answered;
         }
     }
@@ -245,14 +245,6 @@ impl Containers {
         }
     }
 
-    fn unremoved(&self) -> MutexGuard<'_, BTreeMap<String, Made>> {
-        locked(&self.unremoved)
-    }
-
-    fn users(&self) -> MutexGuard<'_, HashMap<(String, String), Ids>> {
-        locked(&self.users)
-    }
-
     /// Removes a container with its volumes, whatever it does; tells how long the engine took.
     async fn remove(&self, id: &str, name: &str) -> (Removed, Duration) {
         let _permit = self.removals.acquire().await.ok();
@@ -262,7 +254,7 @@ impl Containers {
         }
         let removed = match timeout(REMOVAL, self.engine.remove_container(id)).await {
             Ok(Ok(())) => {
-                self.unremoved().remove(name);
+                locked(&self.unremoved).remove(name);
                 Removed::Yes
             }
             Ok(Err(_)) => Removed::No,

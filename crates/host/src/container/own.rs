@@ -15,7 +15,7 @@ use super::{
     bundle::{Bundle, Sealed},
     engine::EngineKind,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, local_error},
+    refusal::Failure,
     scaffold,
 };
 
@@ -32,10 +32,10 @@ const REPOSITORY: &str = "mcp-assert/self";
 const SILENCE: Duration = Duration::from_mins(3);
 
 /// The image of this program.
-pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
+pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, Failure> {
     let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let (sealed, loader) = packed.map_err(ImageError::own)??;
+    let (sealed, loader) = packed.map_err(Failure::own)??;
     let machine = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -43,7 +43,7 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     };
     let platform = &maker.engine.facts.platform;
     if platform.split('/').nth(1) != Some(machine) {
-        return Err(ImageError::own(format!(
+        return Err(Failure::own(format!(
             "it is made for linux/{machine}, and the engine runs {platform}"
         )));
     }
@@ -73,7 +73,7 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let imported = inspect(maker.engine, &name).await?;
     imported
         .map(started)
-        .ok_or_else(|| ImageError::own("the engine took it and lost it"))
+        .ok_or_else(|| Failure::own("the engine took it and lost it"))
 }
 
 /// What starts the program where the image itself cannot say it.
@@ -89,11 +89,7 @@ fn entrypoint(loader: Option<String>) -> Vec<String> {
 }
 
 /// Sends the files as an image; its id, where the engine tells it.
-async fn import(
-    maker: &Maker<'_>,
-    tag: &str,
-    sealed: Sealed,
-) -> Result<Option<String>, ImageError> {
+async fn import(maker: &Maker<'_>, tag: &str, sealed: Sealed) -> Result<Option<String>, Failure> {
     maker.tell(format!(
         "sending this program to the engine, {} MB",
         sealed.bytes / 1_000_000
@@ -115,7 +111,7 @@ async fn import(
     let mut id = None;
     loop {
         let next = timeout(SILENCE, stream.next());
-        let next = next.await.map_err(|_| ImageError::Silent {
+        let next = next.await.map_err(|_| Failure::Silent {
             what: "taking this program".to_owned(),
             after: SILENCE,
         })?;
@@ -125,29 +121,25 @@ async fn import(
                 let status = told.status.filter(|status| status.starts_with("sha256:"));
                 id = status.or(id);
             }
-            Some(Err(error)) => return Err(local_error(REPOSITORY, &error)),
+            Some(Err(error)) => return Err(Failure::of_image(REPOSITORY, &error)),
         }
     }
 }
 
 /// Collects the files of the image; with what loads the program, when it is not static.
-fn pack(path: &Path) -> Result<(Sealed, Option<String>), ImageError> {
-    let failed = |error: io::Error| ImageError::own(format!("`{}`: {error}", path.display()));
+fn pack(path: &Path) -> Result<(Sealed, Option<String>), Failure> {
+    let failed = |error: io::Error| Failure::own(format!("`{}`: {error}", path.display()));
     if !cfg!(target_os = "linux") {
-        return Err(ImageError::own("it is no program for Linux"));
+        return Err(Failure::own("it is no program for Linux"));
     }
-    let Linked { loader, libraries } = linked(path).map_err(failed)?;
+    let (loader, libraries) = linked(path).map_err(failed)?;
     let mut bundle = Bundle::new().map_err(failed)?;
     bundle.folder("tmp", 0o1777).map_err(failed)?;
     let mut add = |from: &Path, name: &str| {
         bundle
             .tree(from, Path::new(name.trim_start_matches('/')), &|_| true)
-            .map_err(|unreadable| {
-                ImageError::own(format!(
-                    "`{}`: {}",
-                    unreadable.path.display(),
-                    unreadable.error
-                ))
+            .map_err(|failed| {
+                Failure::own(format!("`{}`: {}", failed.path.display(), failed.error))
             })
     };
     add(path, PROGRAM)?;
@@ -160,13 +152,8 @@ fn pack(path: &Path) -> Result<(Sealed, Option<String>), ImageError> {
     Ok((bundle.seal().map_err(failed)?, loader))
 }
 
-/// What a program that is not static is loaded with.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Linked {
-    loader: Option<String>,
-    /// By the names they are looked for.
-    libraries: Vec<(String, PathBuf)>,
-}
+/// The loader of a program that is not static, and its libraries by name.
+type Linked = (Option<String>, Vec<(String, PathBuf)>);
 
 /// What this program is loaded with, as `ldd` tells it.
 fn linked(program: &Path) -> io::Result<Linked> {
@@ -178,7 +165,7 @@ fn linked(program: &Path) -> io::Result<Linked> {
         .stdin(Stdio::null())
         .output()?;
     let linked = listed(&String::from_utf8_lossy(&output.stdout));
-    if output.status.success() && linked.loader.is_some() {
+    if output.status.success() && linked.0.is_some() {
         return Ok(linked);
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -189,21 +176,19 @@ fn linked(program: &Path) -> io::Result<Linked> {
 
 /// Reads lines such as `libc.so.6 => /lib/libc.so.6 (0x7f00)` and `/lib64/ld-linux-x86-64.so.2 (0x7f02)`.
 fn listed(text: &str) -> Linked {
-    let mut linked = Linked::default();
+    let (mut loader, mut libraries) = Linked::default();
     for line in text.lines() {
         let line = line.trim();
         let line = line.rsplit_once(" (").map_or(line, |(front, _)| front);
         match line.split_once(" => ") {
             Some((name, path)) if path.starts_with('/') && !name.contains('/') => {
-                linked
-                    .libraries
-                    .push((name.to_owned(), PathBuf::from(path)));
+                libraries.push((name.to_owned(), PathBuf::from(path)));
             }
-            None if line.starts_with('/') => linked.loader = Some(line.to_owned()),
+            None if line.starts_with('/') => loader = Some(line.to_owned()),
             Some(_) | None => {}
         }
     }
-    linked
+    (loader, libraries)
 }
 
 #[cfg(test)]
@@ -216,9 +201,9 @@ mod tests {
                     \tlibgone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x7f02)\n";
         let found = listed(list);
         assert_eq!(
-            found.libraries,
+            found.1,
             [("libgcc_s.so.1".into(), "/lib/x/libgcc_s.so.1".into())]
         );
-        assert_eq!(found.loader.as_deref(), Some("/lib64/ld-linux-x86-64.so.2"));
+        assert_eq!(found.0.as_deref(), Some("/lib64/ld-linux-x86-64.so.2"));
     }
 }

@@ -45,7 +45,7 @@ impl Owned {
         body: ContainerCreateBody,
     ) -> Result<(), Error> {
         self.due = true;
-        self.crew.unremoved().insert(self.name.clone(), Made::Asked);
+        locked(&self.crew.unremoved).insert(self.name.clone(), Made::Asked);
         let docker = self.crew.engine.docker.clone();
         // In a task of its own: a request that breaks off may or may not have made something.
         let asking = async move { docker.create_container(Some(options), body).await };
@@ -64,7 +64,7 @@ impl Owned {
     /// There is nothing of ours to remove.
     pub(super) fn disown(&mut self) {
         self.due = false;
-        self.crew.unremoved().remove(&self.name);
+        locked(&self.crew.unremoved).remove(&self.name);
     }
 
     /// Removes it, and tells how long the engine took; what cannot be removed is tried again at the end of the run.

@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use bollard::{
-    container::LogOutput,
-    query_parameters::{ListImagesOptionsBuilder, RemoveImageOptions},
-};
+use bollard::query_parameters::{ListImagesOptionsBuilder, RemoveImageOptions};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use tokio::{
@@ -23,11 +20,10 @@ use super::{
     engine::Engine,
     failure::is_unknown,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, local_error, unusable},
-    script::{Script, Tail},
-    workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
+    refusal::Failure,
+    script::Script,
+    workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
-use crate::fixture::Listing;
 use suite::model::container::{ImageSource, Prepare};
 use text::{environment::Environment, redact::Secrets};
 
@@ -52,8 +48,10 @@ const LOOKING: Duration = Duration::from_millis(500);
 /// How long is waited before a name is tried again whose container is not there.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
-/// A container that was made and not started within this was left behind.
-const ABANDONED: i64 = 120;
+/// What to do about a line that failed.
+const EXIT_CODE: &str = "exit code 127 means that the image lacks the program; the lines run as the image's user, in the \
+                         network of `prepare: {network: …}`; variables of yours come with `prepare: {env: [NAME]}`, \
+                         files with `prepare: {copy: {host: container}}`";
 
 /// The network of the lines when the suite does not say.
 const NETWORK: &str = "default";
@@ -64,10 +62,10 @@ pub(super) async fn prepared(
     base: ReadyImage,
     prepare: &Prepare,
     wanted: &ImageSource,
-) -> Result<ReadyImage, ImageError> {
+) -> Result<ReadyImage, Failure> {
     let copied = prepare.copy.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&copied)).await;
-    let sealed = packed.map_err(ImageError::own)??;
+    let sealed = packed.map_err(Failure::own)??;
     let environment = &maker.environment;
     let digest = digest(&base, prepare, wanted, (&sealed.digest, environment));
     let name = format!("{REPOSITORY}:{digest}");
@@ -107,10 +105,9 @@ fn digest(
 }
 
 /// The files that go into the container.
-fn pack(copied: &[(PathBuf, String)]) -> Result<Sealed, ImageError> {
+fn pack(copied: &[(PathBuf, String)]) -> Result<Sealed, Failure> {
     let failed = |path: &Path, error: &std::io::Error| {
-        let path = path.display().to_string();
-        ImageError::files("what `prepare` copies from", &path, &error.to_string())
+        Failure::files("what `prepare` copies from", path, error)
     };
     let mut bundle = Bundle::new().map_err(|error| failed(Path::new("."), &error))?;
     for (from, to) in copied {
@@ -140,7 +137,7 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Makes the image, unless another run does it meanwhile.
-    async fn made(&self, sealed: Sealed) -> Result<bool, ImageError> {
+    async fn made(&self, sealed: Sealed) -> Result<bool, Failure> {
         if let Some(shop) = self.open().await? {
             self.make(shop, sealed).await?;
         }
@@ -148,7 +145,7 @@ impl<'a> Work<'a> {
     }
 
     /// Makes the container. `None`: another run did the work while we waited for the name.
-    async fn open(&self) -> Result<Option<Workshop<'a>>, ImageError> {
+    async fn open(&self) -> Result<Option<Workshop<'a>>, Failure> {
         let mut told = false;
         loop {
             let plan = Plan {
@@ -179,12 +176,12 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Waits until the container of another run is gone, and removes one that was left behind before its start.
-    async fn other(&self) -> Result<(), ImageError> {
+    /// Waits until the container of another run is gone.
+    async fn other(&self) -> Result<(), Failure> {
         while Instant::now() < self.deadline {
             let found = self.maker.engine.docker.inspect_container(&self.lock, None);
-            let container = match timeout_at(self.deadline, found).await {
-                Ok(Ok(container)) => container,
+            match timeout_at(self.deadline, found).await {
+                Ok(Ok(_)) => {}
                 Ok(Err(error)) if is_unknown(&error) => {
                     // A name is taken a while before its container can be asked about, and after it is gone.
                     sleep(BETWEEN_TRIES).await;
@@ -192,57 +189,36 @@ impl<'a> Work<'a> {
                 }
                 Ok(Err(error)) => return Err(self.refused(Closed::Refused(error))),
                 Err(_) => break,
-            };
-            let state = container.state.and_then(|state| state.status);
-            let waits = state.is_some_and(|state| state.to_string() == "created");
-            if waits && age(container.created.as_deref()).is_some_and(|age| age > ABANDONED) {
-                workshop::remove(self.maker.engine, &self.lock).await;
-                return Ok(());
             }
             tokio::select! {
                 () = sleep(LOOKING) => {}
-                () = self.maker.interrupt.cancelled() => return Err(ImageError::Interrupted),
+                () = self.maker.interrupt.cancelled() => return Err(Failure::Interrupted),
             }
         }
-        Err(self.failed(
-            self.prepare.run.first().map_or("", String::as_str),
-            &End::lost(&format!(
-                "another run has held `{}` all the time",
-                self.lock
-            )),
-            "",
-        ))
+        let held = format!("another run has held `{}` all the time", self.lock);
+        let first = self.prepare.run.first().map_or("", String::as_str);
+        Err(self.failed(first, lost(&held), ""))
     }
 
     /// Does the work; the container is gone afterwards, whatever happens.
-    async fn make(&self, mut shop: Workshop<'a>, sealed: Sealed) -> Result<(), ImageError> {
+    async fn make(&self, mut shop: Workshop<'a>, sealed: Sealed) -> Result<(), Failure> {
         let done = tokio::select! {
             done = self.fill(&mut shop, sealed) => done,
-            () = self.maker.interrupt.cancelled() => Err(ImageError::Interrupted),
+            () = self.maker.interrupt.cancelled() => Err(Failure::Interrupted),
         };
         shop.close().await;
         done
     }
 
-    async fn fill(&self, shop: &mut Workshop<'a>, sealed: Sealed) -> Result<(), ImageError> {
+    async fn fill(&self, shop: &mut Workshop<'a>, sealed: Sealed) -> Result<(), Failure> {
         self.maker.tell(format!("preparing `{}`", self.base.name));
-        let volumes = self.volumes(shop).await;
         if !self.prepare.copy.is_empty() {
-            shop.put(sealed)
-                .await
-                .map_err(|closed| self.refused(closed))?;
+            let put = shop.put(sealed.stream()).await;
+            put.map_err(|closed| self.refused(closed))?;
         }
         if !self.prepare.run.is_empty() {
             shop.start().await.map_err(|closed| self.refused(closed))?;
             self.lines(shop).await?;
-        }
-        for (path, before) in &volumes {
-            if shop.listing(path).await != *before {
-                self.maker.tell(format!(
-                    "what `prepare` wrote to `{path}` is lost: the image declares a volume there, which no image made of \
-                     it can hold; write to another path"
-                ));
-            }
         }
         let before = inspect(self.maker.engine, self.name).await?;
         let kept = shop.keep(self.name, self.base, Marks::default()).await;
@@ -253,18 +229,9 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// What is in the volumes that the image declares.
-    async fn volumes(&self, shop: &Workshop<'_>) -> Vec<(String, Option<Listing>)> {
-        let mut volumes = Vec::new();
-        for path in &self.base.volumes {
-            volumes.push((path.clone(), shop.listing(path).await));
-        }
-        volumes
-    }
-
     /// Runs the lines.
-    async fn lines(&self, shop: &Workshop<'a>) -> Result<(), ImageError> {
-        let script = Script::new(&self.prepare.run, &self.maker.run.job());
+    async fn lines(&self, shop: &Workshop<'a>) -> Result<(), Failure> {
+        let mut script = Script::new(&self.prepare.run, &self.maker.run.job());
         let variables = &self.maker.environment;
         let mut secrets = Secrets::default();
         let env = self.prepare.env.iter().filter_map(|name| {
@@ -280,55 +247,46 @@ impl<'a> Work<'a> {
         };
         let running = shop.run(run).await.map_err(|closed| self.refused(closed))?;
         let id = running.id.clone();
-        let (tail, timely) = self.listen(running, &script, &secrets).await;
-        let index = tail.line();
-        let line = self.prepare.run.get(index).cloned().unwrap_or_default();
-        let output = secrets.mask(&tail.text());
-        let end = match timely {
-            Timely::No => Some(End::late(self.prepare.timeout.unwrap_or(PATIENCE))),
-            Timely::Broken(reason) => Some(End::lost(&reason)),
-            Timely::Yes => match shop
-                .ended(&id)
-                .await
-                .map_err(|closed| self.refused(closed))?
-            {
-                Some(0) if tail.is_complete() => None,
-                Some(0) => Some(End::early()),
-                Some(code) => Some(End::code(code)),
-                None => Some(End::lost("the engine does not know how it ended")),
-            },
+        let listened = self.listen(running, &mut script, &secrets).await;
+        let end = if let Err(end) = listened {
+            end
+        } else {
+            let ended = shop.ended(&id).await;
+            match ended.map_err(|closed| self.refused(closed))? {
+                Some(0) if script.is_complete() => return Ok(()),
+                Some(0) => (
+                    "ended the shell, and the lines after it were not run".to_owned(),
+                    "leave `exit` and `exec` out",
+                ),
+                Some(code) => (format!("ended with exit code {code}"), EXIT_CODE),
+                None => lost("the engine does not know how it ended"),
+            }
         };
-        match end {
-            None => Ok(()),
-            Some(end) => Err(self.failed(&line, &end, &output)),
-        }
+        let line = self.prepare.run.get(script.at);
+        let line = line.cloned().unwrap_or_default();
+        Err(self.failed(&line, end, &secrets.mask(&script.output())))
     }
 
-    /// Hears what the lines say until they end or are too late.
+    /// Follows the output of the lines until they end or are too late.
     async fn listen(
         &self,
         mut running: Running,
-        script: &Script,
+        script: &mut Script,
         secrets: &Secrets,
-    ) -> (Tail, Timely) {
-        // Nobody answers questions of an installer: they read the end of their input.
+    ) -> Result<(), End> {
+        // An installer that asks something reads the end of its input.
         let _ = running.input.shutdown().await;
-        let mut tail = script.tail();
         loop {
             match timeout_at(self.deadline, running.output.next()).await {
-                Err(_) => return (tail, Timely::No),
-                Ok(None) => return (tail, Timely::Yes),
-                Ok(Some(Err(error))) => {
-                    return (tail, Timely::Broken(error.to_string()));
+                Err(_) => {
+                    let after = self.prepare.timeout.unwrap_or(PATIENCE).as_secs();
+                    let how = format!("did not end within {after} s");
+                    return Err((how, "give it more with `prepare: {timeout: 20m}`"));
                 }
+                Ok(None) => return Ok(()),
+                Ok(Some(Err(error))) => return Err(lost(&error.to_string())),
                 Ok(Some(Ok(said))) => {
-                    let bytes = match said {
-                        LogOutput::StdErr { message }
-                        | LogOutput::StdOut { message }
-                        | LogOutput::StdIn { message }
-                        | LogOutput::Console { message } => message,
-                    };
-                    if let Some(line) = tail.hear(&bytes) {
+                    if let Some(line) = script.hear(&said.into_bytes()) {
                         let line = secrets.mask(&line);
                         self.maker.tell_going(format!("preparing: {line}"));
                     }
@@ -337,28 +295,33 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn failed(&self, line: &str, end: &End, output: &str) -> ImageError {
-        let message = format!("`prepare` in `{}`: `{line}` {}", self.base.name, end.how);
-        ImageError::with_output(&message, output, end.help.map(str::to_owned))
+    fn failed(&self, line: &str, (how, help): End, output: &str) -> Failure {
+        let message = format!("`prepare` in `{}`: `{line}` {how}", self.base.name);
+        let help = Some(help.to_owned()).filter(|help| !help.is_empty());
+        Failure::with_output(message, output, help)
     }
 
-    fn refused(&self, closed: Closed) -> ImageError {
-        let first = self.prepare.run.first().cloned().unwrap_or_default();
+    fn refused(&self, closed: Closed) -> Failure {
+        let first = self.prepare.run.first().map_or("", String::as_str);
         match closed {
-            Closed::Taken => self.failed(&first, &End::lost("its name was taken"), ""),
+            Closed::Taken => self.failed(first, lost("its name was taken"), ""),
             Closed::Mute => self.gone(),
-            Closed::NoShell => self.failed(&first, &End::no_shell(), ""),
-            Closed::Slow(after) => ImageError::Silent {
+            Closed::Interrupted => Failure::Interrupted,
+            Closed::NoShell => {
+                let how = "cannot be run: the image has no `/bin/sh`".to_owned();
+                self.failed(first, (how, "build the image with `build:` instead"), "")
+            }
+            Closed::Slow(after) => Failure::Silent {
                 what: format!("preparing `{}`", self.base.name),
                 after,
             },
-            Closed::Refused(error) => local_error(&self.base.name, &error),
+            Closed::Refused(error) => Failure::of_image(&self.base.name, &error),
         }
     }
 
-    fn gone(&self) -> ImageError {
+    fn gone(&self) -> Failure {
         let reason = format!("it was prepared as `{}`, which is gone", self.name);
-        unusable(&self.base.name, &reason)
+        Failure::unusable(&self.base.name, &reason)
     }
 }
 
@@ -379,70 +342,9 @@ async fn forget(engine: &Engine, id: &str) {
 }
 
 /// How a line of `prepare` ended that did not work, and what to do about it.
-struct End {
-    how: String,
-    help: Option<&'static str>,
-}
+type End = (String, &'static str);
 
-impl End {
-    fn new(how: impl Into<String>, help: &'static str) -> Self {
-        Self {
-            how: how.into(),
-            help: Some(help),
-        }
-    }
-
-    fn code(code: i64) -> Self {
-        let help = if code == 127 {
-            "the image lacks that program: take another image, or install it in a line before"
-        } else {
-            "the lines run as the image's user, in the network of `prepare: {network: …}`; variables of yours come with \
-             `prepare: {env: [NAME]}`, files with `prepare: {copy: {host: container}}`"
-        };
-        Self::new(format!("ended with exit code {code}"), help)
-    }
-
-    /// It ended the shell, although lines are left.
-    fn early() -> Self {
-        Self::new(
-            "ended the shell, and the lines after it were not run",
-            "leave `exit` and `exec` out",
-        )
-    }
-
-    fn late(after: Duration) -> Self {
-        let how = format!("did not end within {} s", after.as_secs());
-        Self::new(how, "give it more with `prepare: {timeout: 20m}`")
-    }
-
-    /// Its container ended under it.
-    fn lost(reason: &str) -> Self {
-        Self {
-            how: format!("lost its container: {reason}"),
-            help: None,
-        }
-    }
-
-    fn no_shell() -> Self {
-        Self::new(
-            "cannot be run: the image has no `/bin/sh`",
-            "build the image with `build:` instead",
-        )
-    }
-}
-
-/// How listening ended.
-enum Timely {
-    /// The lines ended.
-    Yes,
-    /// They did not.
-    No,
-    /// The engine ended it.
-    Broken(String),
-}
-
-/// Seconds since a time as engines write it.
-fn age(created: Option<&str>) -> Option<i64> {
-    let created = chrono::DateTime::parse_from_rfc3339(created?).ok()?;
-    Some((chrono::Utc::now() - created.to_utc()).num_seconds())
+/// Its container ended under it.
+fn lost(reason: &str) -> End {
+    (format!("lost its container: {reason}"), "")
 }

@@ -1,16 +1,15 @@
 //! Images that have a name: asked of the engine, and pulled from their registry as the suite says.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
-use bollard::{models::CreateImageInfo, query_parameters::CreateImageOptionsBuilder};
+use bollard::{auth::DockerCredentials, query_parameters::CreateImageOptionsBuilder};
 use futures_util::StreamExt;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
-    credentials::{Credentials, credentials, registry},
+    credentials::{credentials, registry},
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, pull_error, unusable},
-    refusal::{About, Kind, PLATFORM},
+    refusal::{About, Asked, Failure, Kind, PLATFORM},
 };
 use suite::model::container::{ImageSource, Pull};
 
@@ -31,7 +30,7 @@ pub(super) async fn named(
     maker: &Maker<'_>,
     name: &str,
     wanted: &ImageSource,
-) -> Result<ReadyImage, ImageError> {
+) -> Result<ReadyImage, Failure> {
     let platform = wanted.platform.as_deref();
     let known = match wanted.pull {
         Pull::Always => None,
@@ -44,22 +43,25 @@ pub(super) async fn named(
         Some(image) if wanted.pull == Pull::Never || is_id(name) => {
             let (has, wanted) = (image.platform, platform.unwrap_or_default());
             let message = format!("the image `{name}` is {has}, not {wanted}");
-            return Err(ImageError::new(message, PLATFORM));
+            return Err(Failure::new(message, PLATFORM));
         }
         None if wanted.pull == Pull::Never => {
             let message =
                 format!("the engine has no image `{name}`, and `pull: never` forbids to pull it");
             let help = format!("`docker pull {name}` first, or leave `pull` out");
-            return Err(ImageError::new(message, help));
+            return Err(Failure::new(message, help));
         }
         None if is_id(name) => {
-            return Err(unusable(name, "the engine has no image of this id"));
+            return Err(Failure::unusable(
+                name,
+                "the engine has no image of this id",
+            ));
         }
         Some(_) | None => {}
     }
     pull(maker, name, platform).await?;
     let pulled = inspect(maker.engine, name).await?;
-    pulled.ok_or_else(|| unusable(name, "it was pulled, and is gone"))
+    pulled.ok_or_else(|| Failure::unusable(name, "it was pulled, and is gone"))
 }
 
 /// Whether an image of this platform is what was wanted; variants of a processor are the engine's matter.
@@ -88,14 +90,14 @@ fn with_tag(name: &str) -> String {
 }
 
 /// Pulls, and tries again where the registry could not be reached.
-async fn pull(maker: &Maker<'_>, name: &str, platform: Option<&str>) -> Result<(), ImageError> {
+async fn pull(maker: &Maker<'_>, name: &str, platform: Option<&str>) -> Result<(), Failure> {
     maker.tell(format!("pulling `{name}`"));
     let credentials = credentials(name, maker.environment).await;
     let mut wait = FIRST_WAIT;
     let mut tried = 1;
     loop {
         match pull_once(maker, name, platform, &credentials).await {
-            Err(ImageError::Refused(refusal))
+            Err(Failure::Refused(refusal))
                 if refusal.kind == Kind::Unreachable && tried < TRIES =>
             {
                 maker.tell(format!("pulling `{name}` again: {refusal}"));
@@ -112,19 +114,18 @@ async fn pull_once(
     maker: &Maker<'_>,
     name: &str,
     platform: Option<&str>,
-    credentials: &Credentials,
-) -> Result<(), ImageError> {
+    (credentials, origin): &(Option<DockerCredentials>, String),
+) -> Result<(), Failure> {
     let options = CreateImageOptionsBuilder::default()
         .from_image(&with_tag(name))
         .platform(platform.unwrap_or_default())
         .build();
     let docker = &maker.engine.docker;
-    let mut stream = docker.create_image(Some(options), None, credentials.send.clone());
-    let mut layers = Layers::default();
+    let mut stream = docker.create_image(Some(options), None, credentials.clone());
     let mut told = Instant::now();
     loop {
         let next = timeout(SILENCE, stream.next());
-        let next = next.await.map_err(|_| ImageError::Silent {
+        let next = next.await.map_err(|_| Failure::Silent {
             what: format!("pulling `{name}`"),
             after: SILENCE,
         })?;
@@ -135,47 +136,16 @@ async fn pull_once(
                 let about = About::new([
                     ("{image}", name),
                     ("{registry}", registry(name)),
-                    ("{credentials}", &credentials.origin),
+                    ("{credentials}", origin),
                 ]);
-                return Err(pull_error(&about, &error));
+                return Err(Failure::of(Asked::Registry, &about, &error));
             }
         };
-        layers.hear(info);
         if told.elapsed() >= TELLING {
             told = Instant::now();
-            maker.tell_going(format!("pulling `{name}`{}", layers.shown()));
+            let status = info.status.unwrap_or_default();
+            maker.tell_going(format!("pulling `{name}`: {}", text::clean(&status)));
         }
-    }
-}
-
-/// How far the layers of an image are.
-#[derive(Debug, Default)]
-struct Layers {
-    /// Bytes that came and bytes there are, by the layer's id.
-    seen: HashMap<String, (i64, i64)>,
-}
-
-impl Layers {
-    fn hear(&mut self, info: CreateImageInfo) {
-        let (Some(id), Some(detail)) = (info.id, info.progress_detail) else {
-            return;
-        };
-        if info.status.as_deref() != Some("Downloading") {
-            return;
-        }
-        if let (Some(current), Some(total)) = (detail.current, detail.total) {
-            self.seen.insert(id, (current, total));
-        }
-    }
-
-    fn shown(&self) -> String {
-        let current: i64 = self.seen.values().map(|(current, _)| current).sum();
-        let total: i64 = self.seen.values().map(|(_, total)| total).sum();
-        if total <= 0 {
-            return String::new();
-        }
-        let megabytes = |bytes: i64| bytes / 1_000_000;
-        format!(": {} of {} MB", megabytes(current), megabytes(total))
     }
 }
 

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     digest,
-    fixture::{Listing, Returned, ReturnedKind},
+    fixture::{Kind, Listing, Thing},
     inside::resolve_with,
 };
 use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
@@ -63,21 +63,13 @@ pub enum ReadFailure {
     },
 }
 
-/// Everything below one place of a container.
+/// Everything below one place of a container, by path relative to the place, which is the empty path itself.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// By path relative to the place, which is the empty path itself.
-    entries: BTreeMap<PathBuf, Seen>,
-    /// When its folders were changed, in seconds since 1970.
-    folders: BTreeMap<PathBuf, u64>,
-}
-
-/// One thing of a tree.
-#[derive(Debug)]
-struct Seen {
-    returned: Returned,
-    /// What an expectation sees of it; `None` for links.
-    state: Option<FileState>,
+    /// All of it, for a comparison.
+    pub things: Listing,
+    /// What an expectation sees of it; links are followed first.
+    states: BTreeMap<PathBuf, FileState>,
 }
 
 /// Reads everything below a place; of the files that are asked for, by their paths relative to it, the content too.
@@ -172,96 +164,48 @@ fn is_absent(error: &io::Error) -> bool {
 
 impl Tree {
     /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container. `None` where
-    /// that takes a look of its own: no archive holds a socket, and the content of what was not asked for by this
-    /// name is not kept.
+    /// that takes a look of its own: archives hold no sockets, and not the content of every file is kept.
     pub fn look(&self, path: &str, root: &str) -> Option<FileState> {
         let found = self.found(path, root);
-        let is_open = match &found {
-            FileState::Absent => true,
-            FileState::Digest { length, .. } => *length <= LONGEST_BYTES,
+        let is_kept = match &found {
+            FileState::Absent => false,
+            FileState::Digest { length, .. } => *length > LONGEST_BYTES,
             FileState::Content(_)
             | FileState::TooLong { .. }
             | FileState::Directory
             | FileState::Unreadable(_)
-            | FileState::Unknown(_) => false,
+            | FileState::Unknown(_) => true,
         };
-        (!is_open).then_some(found)
+        is_kept.then_some(found)
     }
 
     fn found(&self, path: &str, root: &str) -> FileState {
-        if let Some(other) = self.instead() {
-            return in_place_of_fixture(other);
+        let itself = self.things.get(Path::new(""));
+        let itself = itself.map_or(PathKind::Directory, |itself| itself.kind.of_path());
+        if itself != PathKind::Directory {
+            return in_place_of_fixture(itself);
         }
         let root = Path::new(root);
+        let below = |full: &Path| full.strip_prefix(root).unwrap_or(full).to_owned();
         let link = |full: &Path| {
-            let below = full.strip_prefix(root).unwrap_or(full);
-            Ok(match self.entries.get(below) {
-                Some(Seen {
-                    returned:
-                        Returned {
-                            kind: ReturnedKind::Link(target),
-                            ..
-                        },
-                    ..
-                }) => Some(target.clone()),
-                Some(_) | None => None,
+            Ok(match self.things.get(&below(full)).map(|it| &it.kind) {
+                Some(Kind::Link(target)) => Some(target.clone()),
+                Some(Kind::File { .. } | Kind::Directory | Kind::Special) | None => None,
             })
         };
         match resolve_with(root, Path::new(path), link) {
             Ok(place) => {
-                let below = place.strip_prefix(root).unwrap_or(&place);
-                let seen = self.entries.get(below);
-                seen.and_then(|seen| seen.state.clone())
-                    .unwrap_or(FileState::Absent)
+                let state = self.states.get(&below(&place)).cloned();
+                state.unwrap_or(FileState::Absent)
             }
             Err(stray) => FileState::Unknown(stray.to_string()),
         }
     }
 
-    /// What stands in the folder of a path instead of it, by the nearest name, written as the path is.
-    pub fn nearest(&self, path: &str, root: &str) -> Option<String> {
-        let (given, root) = (Path::new(path), Path::new(root));
-        let name = given.file_name()?.to_str()?;
-        let place = root.join(given);
-        let folder = place.parent()?.strip_prefix(root).ok()?;
-        let within = |path: &&PathBuf| path.parent() == Some(folder);
-        let names = self.entries.keys().filter(within);
-        let names = names.filter_map(|path| path.file_name()?.to_str());
-        let near = text::nearest_file(name, names)?;
-        Some(given.with_file_name(near).display().to_string())
-    }
-
-    /// The folders that have another time than this.
-    pub fn restless(&self, stamp: u64) -> Vec<PathBuf> {
-        let folders = self.folders.iter();
-        let restless = folders.filter(|(_, changed)| **changed != stamp);
-        restless.map(|(path, _)| path.clone()).collect()
-    }
-
-    /// Adds a socket, which no archive holds.
-    pub fn add_socket(&mut self, path: PathBuf) {
-        let (kind, state) = special("a socket");
-        let returned = Returned { kind, mode: 0 };
-        self.entries.insert(path, Seen { returned, state });
-    }
-
-    /// What stands at the place, if it is no directory.
-    fn instead(&self) -> Option<PathKind> {
-        let kind = self.entries.get(Path::new(""))?.returned.kind.of_path();
-        (kind != PathKind::Directory).then_some(kind)
-    }
-
     /// What is at the place itself; nothing of a link.
-    pub(super) fn into_state(self) -> FileState {
-        let first = self.entries.into_values().next();
-        let state = first.and_then(|seen| seen.state);
+    pub(super) fn into_state(mut self) -> FileState {
+        let state = self.states.remove(Path::new(""));
         state.unwrap_or(FileState::Absent)
-    }
-
-    /// All of it, for a comparison.
-    pub fn into_returned(self) -> Listing {
-        let entries = self.entries.into_iter();
-        entries.map(|(path, seen)| (path, seen.returned)).collect()
     }
 }
 
@@ -292,7 +236,7 @@ fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpackin
     let mut total = 0_u64;
     for entry in archive.entries()? {
         let mut entry = entry?;
-        if tree.entries.len() >= MOST_ENTRIES {
+        if tree.things.len() >= MOST_ENTRIES {
             return Err(Unpacking::Bound("200,000 entries"));
         }
         total = total.saturating_add(entry.size());
@@ -303,41 +247,35 @@ fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpackin
         let mode = entry.header().mode()? & 0o7777;
         let kind = entry.header().entry_type();
         let (kind, state) = if kind.is_dir() {
-            let changed = entry.header().mtime()?;
-            tree.folders.insert(path.clone(), changed);
-            (ReturnedKind::Directory, Some(FileState::Directory))
+            (Kind::Directory, Some(FileState::Directory))
         } else if kind.is_symlink() {
             let target = entry.link_name()?.unwrap_or_default().into_owned();
-            (ReturnedKind::Link(target), None)
+            (Kind::Link(target), None)
         } else if kind.is_hard_link() {
             let first = entry.link_name()?.unwrap_or_default().into_owned();
             let first: PathBuf = first.components().skip(1).collect();
-            match tree.entries.get(&first) {
-                Some(same) => (same.returned.kind.clone(), same.state.clone()),
+            match tree.things.get(&first) {
+                Some(same) => (same.kind.clone(), tree.states.get(&first).cloned()),
                 None => special("a link to a file elsewhere"),
             }
         } else if kind.is_file() || kind.is_gnu_sparse() || kind.is_contiguous() {
-            let room = if asked.contains(&path) {
-                LONGEST_BYTES
-            } else {
-                0
-            };
+            let length = entry.size();
+            let room = asked.get(&path).map_or(0, |_| LONGEST_BYTES);
             let (digest, state) = content(&mut entry, room)?;
-            (ReturnedKind::File(Some(digest)), Some(state))
-        } else if kind.is_fifo() {
-            special("a FIFO")
+            let sha256 = Some(digest);
+            (Kind::File { length, sha256 }, Some(state))
         } else {
-            special("a device")
+            special(if kind.is_fifo() { "a FIFO" } else { "a device" })
         };
-        let returned = Returned { kind, mode };
-        tree.entries.insert(path, Seen { returned, state });
+        tree.states.extend(state.map(|state| (path.clone(), state)));
+        tree.things.insert(path, Thing { kind, mode });
     }
     Ok(tree)
 }
 
-fn special(kind: &str) -> (ReturnedKind, Option<FileState>) {
+fn special(kind: &str) -> (Kind, Option<FileState>) {
     let state = FileState::Unreadable(format!("it is {kind}"));
-    (ReturnedKind::Special, Some(state))
+    (Kind::Special, Some(state))
 }
 
 /// The content of a file, or its digest when there is no room for it.
@@ -424,13 +362,13 @@ mod tests {
         case("pipe", FileState::Unreadable("it is a FIFO".into()));
         case(
             "out",
-            FileState::Unknown("the link `out` leads out of the fixture, to `/etc/passwd`".into()),
+            FileState::Unknown("it leads out of the fixture".into()),
         );
         case(
             "../x",
             FileState::Unknown("it leads out of the fixture".into()),
         );
-        let paths: Vec<_> = tree.into_returned().into_keys().collect();
+        let paths: Vec<_> = tree.things.into_keys().collect();
         assert_eq!(paths[0], Path::new(""), "the place itself comes first");
         assert_eq!(paths.len(), 10);
     }

@@ -96,23 +96,6 @@ impl Display for Leftover {
     }
 }
 
-impl Leftover {
-    /// A thing with these labels, where it is looked for.
-    fn wanted(
-        whose: Whose<'_>,
-        kind: Kind,
-        (id, name): (String, Option<String>),
-        labels: &HashMap<String, String>,
-    ) -> Option<Self> {
-        let is_wanted = match whose {
-            Whose::Run(_) | Whose::Anybody => labels::are_ours(labels),
-            Whose::Abandoned => labels::is_abandoned(labels),
-        };
-        let name = name.unwrap_or_else(|| id.clone());
-        is_wanted.then_some(Self { kind, id, name })
-    }
-}
-
 /// The names of containers that a run has not seen removed.
 pub(super) struct Unremoved {
     /// All of them.
@@ -157,14 +140,14 @@ pub async fn reap(engine: &Engine, whose: Whose<'_>) -> Reaped {
 
 async fn with_patience(asked: Asked<'_>, whose: Whose<'_>) -> Reaped {
     let mut reaped = Reaped::default();
-    let found = containers(asked, whose).await;
-    reaped.take(asked, [found]).await;
-    let found = tokio::join!(
-        volumes(asked, whose),
-        networks(asked, whose),
+    let found = labelled(Kind::Container, asked, whose).await;
+    reaped.take(asked, vec![found]).await;
+    let (volumes, networks, images) = tokio::join!(
+        labelled(Kind::Volume, asked, whose),
+        labelled(Kind::Network, asked, whose),
         images(asked, whose)
     );
-    reaped.take(asked, found.into()).await;
+    reaped.take(asked, vec![volumes, networks, images]).await;
     reaped.was_silent = asked.1.has_run_out();
     reaped
 }
@@ -174,10 +157,10 @@ type Asked<'a> = (&'a Engine, &'a Patience);
 
 impl Reaped {
     /// Removes what was found.
-    async fn take<const LISTS: usize>(
+    async fn take(
         &mut self,
         (engine, patience): Asked<'_>,
-        found: [Result<Vec<Leftover>, String>; LISTS],
+        found: Vec<Result<Vec<Leftover>, String>>,
     ) {
         let mut all = Vec::new();
         for found in found {
@@ -194,12 +177,10 @@ impl Reaped {
             })
             .buffer_unordered(AT_ONCE);
         while let Some((leftover, removed)) = removing.next().await {
-            match (removed, leftover.kind) {
-                (Ok(()), Kind::Container) => self.containers.push(leftover.name),
-                (Ok(()), Kind::Volume | Kind::Network | Kind::Image) => {
-                    self.others.push(leftover.to_string());
-                }
-                (Err(reason), _) => {
+            match removed {
+                Ok(()) if leftover.kind == Kind::Container => self.containers.push(leftover.name),
+                Ok(()) => self.others.push(leftover.to_string()),
+                Err(reason) => {
                     self.failures.push(format!("{leftover}: {reason}"));
                     self.left.push(leftover.to_string());
                 }
@@ -224,59 +205,61 @@ async fn listed<T>(
     found.map_err(|error| chain(&error))
 }
 
-/// What the engine looks for.
-fn filters(whose: Whose<'_>) -> HashMap<String, Vec<String>> {
+/// What carries our labels.
+async fn labelled(
+    kind: Kind,
+    (engine, patience): Asked<'_>,
+    whose: Whose<'_>,
+) -> Result<Vec<Leftover>, String> {
+    let docker = &engine.docker;
     let label = match whose {
         Whose::Run(run) => format!("{}={run}", labels::RUN),
         Whose::Abandoned | Whose::Anybody => labels::RUN.to_owned(),
     };
-    HashMap::from([("label".to_owned(), vec![label])])
-}
-
-async fn containers(
-    (engine, patience): Asked<'_>,
-    whose: Whose<'_>,
-) -> Result<Vec<Leftover>, String> {
-    let options = ListContainersOptionsBuilder::default()
-        .all(true)
-        .filters(&filters(whose))
-        .build();
-    let found = listed(patience, engine.docker.list_containers(Some(options))).await?;
-    let wanted = found.into_iter().filter_map(|container| {
-        let name = container.names.unwrap_or_default().into_iter().next();
-        let name = name.map(|name| name.trim_start_matches('/').to_owned());
-        let labels = container.labels.unwrap_or_default();
-        Leftover::wanted(whose, Kind::Container, (container.id?, name), &labels)
+    let filters = HashMap::from([("label", vec![label])]);
+    let found: Vec<(Option<String>, Option<String>, Option<Labels>)> = match kind {
+        Kind::Container => {
+            let options = ListContainersOptionsBuilder::default().all(true);
+            let options = options.filters(&filters).build();
+            let found = listed(patience, docker.list_containers(Some(options))).await?;
+            let found = found.into_iter().map(|container| {
+                let name = container.names.unwrap_or_default().into_iter().next();
+                let name = name.map(|name| name.trim_start_matches('/').to_owned());
+                (container.id, name, container.labels)
+            });
+            found.collect()
+        }
+        Kind::Network => {
+            let options = ListNetworksOptionsBuilder::default();
+            let options = options.filters(&filters).build();
+            let found = listed(patience, docker.list_networks(Some(options))).await?;
+            let found = found.into_iter();
+            found.map(|it| (it.id, it.name, it.labels)).collect()
+        }
+        Kind::Volume | Kind::Image => {
+            let options = ListVolumesOptionsBuilder::default();
+            let options = options.filters(&filters).build();
+            let found = listed(patience, docker.list_volumes(Some(options))).await?;
+            let found = found.volumes.unwrap_or_default().into_iter();
+            found
+                .map(|it| (Some(it.name), None, Some(it.labels)))
+                .collect()
+        }
+    };
+    let wanted = found.into_iter().filter_map(|(id, name, labels)| {
+        let labels = labels.unwrap_or_default();
+        let is_wanted = match whose {
+            Whose::Run(_) | Whose::Anybody => labels::are_ours(&labels),
+            Whose::Abandoned => labels::is_abandoned(&labels),
+        };
+        let id = id.filter(|_| is_wanted)?;
+        let name = name.unwrap_or_else(|| id.clone());
+        Some(Leftover { kind, id, name })
     });
     Ok(wanted.collect())
 }
 
-async fn volumes((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
-    let options = ListVolumesOptionsBuilder::default()
-        .filters(&filters(whose))
-        .build();
-    let found = listed(patience, engine.docker.list_volumes(Some(options))).await?;
-    let wanted = found.volumes.unwrap_or_default().into_iter();
-    let wanted = wanted.filter_map(|volume| {
-        Leftover::wanted(whose, Kind::Volume, (volume.name, None), &volume.labels)
-    });
-    Ok(wanted.collect())
-}
-
-async fn networks(
-    (engine, patience): Asked<'_>,
-    whose: Whose<'_>,
-) -> Result<Vec<Leftover>, String> {
-    let options = ListNetworksOptionsBuilder::default()
-        .filters(&filters(whose))
-        .build();
-    let found = listed(patience, engine.docker.list_networks(Some(options))).await?;
-    let wanted = found.into_iter().filter_map(|network| {
-        let labels = network.labels.unwrap_or_default();
-        Leftover::wanted(whose, Kind::Network, (network.id?, network.name), &labels)
-    });
-    Ok(wanted.collect())
-}
+type Labels = HashMap<String, String>;
 
 /// What unfinished builds made, what built images a run held on to, and built and prepared images that lost their name to
 /// a newer one. Those that have a name are kept: they are what later runs find again.
@@ -305,7 +288,7 @@ async fn images((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<L
         .iter()
         .flat_map(|image| unfinished(whose, image))
         .collect();
-    let now = chrono::Utc::now().timestamp();
+    let now = i64::try_from(labels::now().as_secs()).unwrap_or(i64::MAX);
     let replaced = |image: &ImageSummary| match whose {
         Whose::Run(_) => false,
         Whose::Abandoned | Whose::Anybody => now - image.created > NAMING,
@@ -347,39 +330,32 @@ fn unfinished<'a>(
     })
 }
 
-/// Removes a thing; one that is gone already is no matter.
+/// Removes a thing; one that is gone already is not an error.
 async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
     let id = &leftover.id;
-    match leftover.kind {
-        Kind::Container => settled(engine.remove_container(id)).await,
+    let removed = match leftover.kind {
+        Kind::Container => engine.remove_container(id).await,
         Kind::Volume => remove_volume(engine, id).await,
-        Kind::Network => settled(engine.docker.remove_network(id)).await,
+        Kind::Network => engine.docker.remove_network(id).await,
         Kind::Image => match leftover
             .name
             .rsplit_once(&format!("{}:", scaffold::REPOSITORY))
         {
             Some((_, tag)) => scaffold::remove(engine, id, tag).await,
-            None => scaffold::delete(engine, id)
-                .await
-                .map_err(|error| chain(&error)),
+            None => scaffold::delete(engine, id).await,
         },
-    }
-}
-
-/// Waits for the engine to remove something.
-async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), String> {
-    match asked.await {
+    };
+    match removed {
         Err(error) if !is_unknown(&error) => Err(chain(&error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {
+async fn remove_volume(engine: &Engine, name: &str) -> Result<(), Error> {
     let mut tries = 1;
     loop {
-        let asked = engine
-            .docker
-            .remove_volume(name, None::<RemoveVolumeOptions>);
+        let docker = &engine.docker;
+        let asked = docker.remove_volume(name, None::<RemoveVolumeOptions>);
         match asked.await {
             // Another run may be removing the container that has it.
             Err(Error::DockerResponseServerError {
@@ -388,7 +364,7 @@ async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {
                 tries += 1;
                 sleep(PAUSE).await;
             }
-            answer => return settled(async { answer }).await,
+            answer => return answer,
         }
     }
 }

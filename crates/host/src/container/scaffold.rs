@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::{
     engine::Engine,
-    failure::{chain, is_unknown},
+    failure::is_unknown,
     labels::{self, RunName},
     workshop,
 };
@@ -128,16 +128,15 @@ pub(super) async fn given_up(engine: &Engine, container: &str) {
 
 /// Removes what an unfinished build made. An image that others are made of, or that has other names, only loses this
 /// one.
-pub(super) async fn remove(engine: &Engine, id: &str, tag: &str) -> Result<(), String> {
+pub(super) async fn remove(engine: &Engine, id: &str, tag: &str) -> Result<(), Error> {
     match delete(engine, id).await {
         Err(Error::DockerResponseServerError {
             status_code: 409,
             message,
-        }) if !message.contains("container") => delete(engine, &format!("{REPOSITORY}:{tag}"))
-            .await
-            .map_err(|error| chain(&error)),
-        Ok(()) => Ok(()),
-        Err(error) => Err(chain(&error)),
+        }) if !message.contains("container") => {
+            delete(engine, &format!("{REPOSITORY}:{tag}")).await
+        }
+        removed => removed,
     }
 }
 

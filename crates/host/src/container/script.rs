@@ -1,4 +1,4 @@
-//! The lines of `prepare` as one script for a shell, written so that its output tells which line it is at.
+//! The lines of `prepare` as one shell script, whose output tells which line it is at.
 
 use std::{collections::VecDeque, fmt::Write as _};
 
@@ -12,61 +12,44 @@ const LAST_LINES: usize = 30;
 /// Characters of a line that are kept.
 const LONGEST_LINE: usize = 2000;
 
-/// The script.
+/// The script, how far it came, and the end of its output.
 #[derive(Debug)]
 pub(super) struct Script {
     /// What the shell gets.
     pub(super) text: String,
-    /// What stands before the number of a line in the output; no program writes it by chance.
-    mark: String,
+    /// The line it is at, from 0; the number of lines when all were run.
+    pub(super) at: usize,
     lines: usize,
-}
-
-/// The end of the output, and how far the script came.
-#[derive(Debug)]
-pub(super) struct Tail {
+    /// Printed in front of the number of each line.
     mark: String,
-    lines: usize,
-    /// The number told last.
-    at: usize,
     last: VecDeque<String>,
     /// A line whose end has not come.
     open: Vec<u8>,
 }
 
 impl Script {
-    /// One shell runs all lines, so that `cd` and variables hold for the next; it ends with the first that fails.
-    /// `job` is in nobody else's output.
+    /// One shell runs all lines, so that `cd` and variables hold for the next; it ends with the first line that fails.
+    /// `job` makes the mark unique.
     pub(super) fn new(lines: &[String], job: &str) -> Self {
         let mark = format!("mcp-assert-{job}:");
-        // One stream: of two nobody could tell what was said first, the number of a line or what it said.
+        // One stream keeps marks and output in their order.
         let mut text = "exec 2>&1\nset -e\n".to_owned();
         for (index, line) in lines.iter().enumerate() {
-            // `eval`, so that a line that is no shell fails as itself and not as the whole script.
+            // With `eval` a syntax error is an error of its line and not of the whole script.
             let quoted = line.replace('\'', r"'\''");
             let _ = writeln!(text, "echo '{mark}{index}'\neval '{quoted}'");
         }
         let _ = writeln!(text, "echo '{mark}{}'", lines.len());
         Self {
             text,
-            mark,
-            lines: lines.len(),
-        }
-    }
-
-    /// Nothing heard yet.
-    pub(super) fn tail(&self) -> Tail {
-        Tail {
-            mark: self.mark.clone(),
-            lines: self.lines,
             at: 0,
+            lines: lines.len(),
+            mark,
             last: VecDeque::new(),
             open: Vec::new(),
         }
     }
-}
 
-impl Tail {
     /// Takes a piece of output; gives back its last whole line, when it has one.
     pub(super) fn hear(&mut self, bytes: &[u8]) -> Option<String> {
         let mut heard = None;
@@ -102,18 +85,13 @@ impl Tail {
         Some(line)
     }
 
-    /// The line the script is at, from 0.
-    pub(super) fn line(&self) -> usize {
-        self.at
-    }
-
     /// Whether every line was run.
     pub(super) fn is_complete(&self) -> bool {
         self.at == self.lines
     }
 
-    /// The end of what the line said.
-    pub(super) fn text(&self) -> String {
+    /// The end of the output of the line.
+    pub(super) fn output(&self) -> String {
         let open = String::from_utf8_lossy(&self.open);
         let lines = self.last.iter().map(String::as_str);
         let lines: Vec<&str> = lines.chain([&*open]).collect();
@@ -125,20 +103,19 @@ impl Tail {
 mod tests {
     use std::process::Command;
 
-    use super::{Script, Tail};
+    use super::Script;
 
-    fn ran(lines: &[&str]) -> (Tail, Option<i32>) {
+    fn ran(lines: &[&str]) -> (Script, Option<i32>) {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-        let script = Script::new(&lines, "1-2");
+        let mut script = Script::new(&lines, "1-2");
         let output = Command::new("sh")
             .args(["-c", &script.text])
             .output()
             .unwrap();
-        let mut tail = script.tail();
         for piece in output.stdout.chunks(7) {
-            tail.hear(piece);
+            script.hear(piece);
         }
-        (tail, output.status.code())
+        (script, output.status.code())
     }
 
     #[test]
@@ -148,8 +125,8 @@ mod tests {
             "echo it\\'s 'two words'; pwd; (exit 3)",
             "echo no",
         ]);
-        assert_eq!((tail.line(), code), (1, Some(3)));
-        assert_eq!(tail.text(), "it's two words\n/");
+        assert_eq!((tail.at, code), (1, Some(3)));
+        assert_eq!(tail.output(), "it's two words\n/");
         assert!(!tail.is_complete());
     }
 
@@ -162,9 +139,9 @@ mod tests {
     #[test]
     fn a_line_that_is_no_shell_fails_as_itself() {
         let (tail, code) = ran(&["true", "if then (", "true"]);
-        assert_eq!(tail.line(), 1);
+        assert_eq!(tail.at, 1);
         assert!(
-            tail.text().to_lowercase().contains("syntax error"),
+            tail.output().to_lowercase().contains("syntax error"),
             "{tail:?}"
         );
         assert_ne!(code, Some(0));
@@ -176,6 +153,6 @@ mod tests {
     fn the_output_is_bounded() {
         let (tail, _) =
             ran(&["i=0; while [ $i -lt 200 ]; do echo line $i; i=$((i+1)); done; false"]);
-        assert!(tail.text().starts_with("line 170\n") && tail.text().ends_with("line 199"));
+        assert!(tail.output().starts_with("line 170\n") && tail.output().ends_with("line 199"));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -16,21 +16,18 @@ use tokio::{
 };
 
 use super::{
-    Containers,
-    body::{self, Command},
-    engine::EngineKind,
+    Containers, body,
     failure::chain,
     image::ReadyImage,
     network::{self, Network},
     owned::Owned,
     readback::{self, ReadFailure, Tree},
-    refusal::{self, About, ContainerFailure},
+    refusal::{self, About, Failure},
     sight::{self, Overlaid},
-    sockets::sockets,
     steps::{self, State, Steps},
     work::Work,
 };
-use crate::{fixture::Fixture, locked, process::Patience, tail::Tail};
+use crate::{fixture::Fixture, launch::CommandLine, locked, process::Patience, tail::Tail};
 use mcp::{
     observation::{
         container::ContainerSeen,
@@ -58,13 +55,13 @@ pub struct Wanted<'a> {
     /// Its image.
     pub image: &'a ReadyImage,
     /// What is started.
-    pub command: Command,
+    pub command: CommandLine,
     /// What is put into it before.
     pub fixture: Option<&'a Arc<Fixture>>,
     /// The assertion it is for.
     pub assertion: &'a str,
-    /// Paths outside of the fixture to look at before the server starts.
-    pub outside: &'a [String],
+    /// Paths outside of the fixture to look at before the server starts, each with its absolute path.
+    pub outside: &'a [(String, String)],
     /// Whether it listens.
     pub listens: Listens,
 }
@@ -95,8 +92,6 @@ pub struct ServerContainer {
     overlaid: Overlaid,
     memory_limit: Option<u64>,
     about: About,
-    /// What was started, where the image's entry point stands in front of the server's command.
-    wrapped: Option<String>,
 }
 
 /// Whether the engine took a signal.
@@ -116,36 +111,36 @@ impl ServerContainer {
         wanted: &Wanted<'_>,
         clock: JobClock,
         limit: Duration,
-    ) -> Result<(Self, Connection), ContainerFailure> {
+    ) -> Result<(Self, Connection), Failure> {
         let about = about(crew, wanted);
         let steps = Steps {
             crew,
             about: &about,
-            image: &wanted.image.name,
+            wanted,
             deadline: Instant::now() + limit,
             limit,
         };
-        let (owned, mut seen, network) = steps.create(wanted).await?;
+        let (owned, mut seen, network) = steps.create().await?;
         let begun = Instant::now();
         if let Some(fixture) = wanted.fixture {
-            steps.fill(&owned, wanted, fixture).await?;
+            steps.fill(&owned, fixture).await?;
         }
         let mut before = BTreeMap::new();
         let overlaid = body::overlaid(wanted.container, wanted.image);
-        for path in wanted.outside {
+        for (name, path) in wanted.outside {
             let state = sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await;
-            before.insert(path.clone(), state);
+            before.insert(name.clone(), state);
         }
         seen.fill = begun.elapsed();
         let begun = Instant::now();
-        let (connection, running) = steps.attach_and_start(&owned, clock).await?;
+        let (connection, state, stderr, work) = steps.attach_and_start(&owned, clock).await?;
         seen.start = begun.elapsed();
         let container = Self {
             owned,
             network,
-            state: running.state,
-            stderr: running.stderr,
-            work: running.work,
+            state,
+            stderr,
+            work,
             lived: None,
             ended: None,
             seen,
@@ -153,7 +148,6 @@ impl ServerContainer {
             overlaid,
             memory_limit: wanted.container.memory,
             about,
-            wrapped: wrapped(wanted),
         };
         Ok((container, connection))
     }
@@ -220,28 +214,6 @@ impl ServerContainer {
     /// Everything below the fixture's place; of the files that are asked for, relative to it, the content too.
     pub async fn tree(&self, path: &str, asked: BTreeSet<PathBuf>) -> Result<Tree, ReadFailure> {
         readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
-    }
-
-    /// Adds the sockets that are in the tree of the fixture at `root`, where the container's shell can tell. Nothing is
-    /// said where it has none: that a folder was changed is no sign of a socket, since files come and go too.
-    pub async fn add_sockets(&self, root: &str, tree: &mut Tree) {
-        let engine = &self.owned.crew.engine;
-        let restless = match engine.facts.kind {
-            EngineKind::Docker => tree.restless(self.owned.crew.uploads.stamp()),
-            // It was not seen whether it keeps the times of folders.
-            EngineKind::Podman => Vec::new(),
-        };
-        if restless.is_empty() {
-            return;
-        }
-        let root = Path::new(root);
-        let folders: Vec<PathBuf> = restless.iter().map(|folder| root.join(folder)).collect();
-        let found = sockets(&engine.docker, &self.owned.id, &folders).await;
-        for socket in found.into_iter().flatten() {
-            if let Ok(below) = socket.strip_prefix(root) {
-                tree.add_socket(below.to_owned());
-            }
-        }
     }
 
     /// What one path of the fixture at `root` is.
@@ -405,17 +377,8 @@ impl ServerContainer {
     }
 
     /// What a server that ended before its first answer died of, as far as it is no matter of its own.
-    pub fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
+    pub fn explain(&self, status: ExitStatus) -> Option<Failure> {
         refusal::unstarted(&self.stderr().text(), status, &self.about)
-    }
-
-    /// What is to be known of the command of a server that never spoke.
-    pub fn advice(&self) -> Option<String> {
-        let started = self.wrapped.as_ref()?;
-        Some(format!(
-            "the image's `ENTRYPOINT` stands before the server's `command`, and what was started is `{started}`; \
-             `docker: {{entrypoint: \"\"}}` takes it away"
-        ))
     }
 
     /// The limit that a server met which ended out of memory.
@@ -432,9 +395,7 @@ impl Drop for ServerContainer {
 
 /// What messages about it name.
 fn about(crew: &Containers, wanted: &Wanted<'_>) -> About {
-    let words = wanted.command.words(wanted.container, wanted.image);
-    let own = wanted.command.workdir.as_deref();
-    let directory = body::directory(wanted.container, wanted.image, own);
+    let words = wanted.command.words_in(wanted.container, wanted.image);
     let (platform, engine) = (&wanted.image.platform, &crew.engine.facts.platform);
     let platforms = if platform == engine {
         String::new()
@@ -443,38 +404,7 @@ fn about(crew: &Containers, wanted: &Wanted<'_>) -> About {
     };
     About::new([
         ("{image}", &wanted.image.name),
-        ("{reference}", &wanted.image.reference()),
         ("{platforms}", &platforms),
         ("{program}", words.first().map_or("", String::as_str)),
-        ("{directory}", &directory),
-        // Of `/` no engine says that it is none.
-        (
-            "{cwd}",
-            if directory == "/" {
-                "\0"
-            } else {
-                directory.trim_end_matches('/')
-            },
-        ),
     ])
-}
-
-/// What is started where the suite names a program and the image's entry point has it for arguments; nothing where that
-/// is made to start what stands behind it.
-fn wrapped(wanted: &Wanted<'_>) -> Option<String> {
-    let starters = ["tini", "dumb-init", "catatonit", "env", "exec", "--"];
-    let program = wanted.command.program.as_deref()?;
-    let entrypoint = &wanted.image.entrypoint;
-    let mut names = entrypoint
-        .iter()
-        .map(|word| word.rsplit('/').next().unwrap_or(word));
-    let passes_on = names.any(|name| name.contains("entrypoint") || starters.contains(&name));
-    let stands = !entrypoint.is_empty() && wanted.container.front(Some(program)).is_none();
-    let words = || {
-        wanted
-            .command
-            .words(wanted.container, wanted.image)
-            .join(" ")
-    };
-    (stands && !passes_on).then(words)
 }

@@ -1,6 +1,7 @@
 //! The steps from an image to a running container, in the order the engine wants them, and the eyes on its end.
 
 use std::{
+    io,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -13,10 +14,11 @@ use bollard::{
         UploadToContainerOptionsBuilder, WaitContainerOptionsBuilder,
     },
 };
+use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::{
     sync::watch,
-    task::JoinHandle,
+    task::{self, JoinHandle},
     time::{Instant, sleep, timeout, timeout_at},
 };
 
@@ -28,7 +30,7 @@ use super::{
     network::Network,
     owned::Owned,
     readback,
-    refusal::{About, Asked, ContainerFailure, Kind, Refusal},
+    refusal::{About, Asked, Failure, Kind, Refusal},
     server::{Listens, Wanted},
     sight,
     upload::{self, Ids},
@@ -63,18 +65,19 @@ pub(super) enum State {
     Ended(ExitStatus),
 }
 
-/// What an attached and started container brings.
-pub(super) struct Running {
-    pub(super) state: watch::Receiver<State>,
-    pub(super) stderr: Arc<Mutex<Tail>>,
-    pub(super) work: JoinHandle<()>,
-}
+/// The streams of an attached and started container, what is known of it, its stderr, and the work that carries both.
+pub(super) type Running = (
+    Connection,
+    watch::Receiver<State>,
+    Arc<Mutex<Tail>>,
+    JoinHandle<()>,
+);
 
 /// The steps to a running container, with one deadline for all.
 pub(super) struct Steps<'a> {
     pub(super) crew: &'a Arc<Containers>,
     pub(super) about: &'a About,
-    pub(super) image: &'a str,
+    pub(super) wanted: &'a Wanted<'a>,
     pub(super) deadline: Instant,
     pub(super) limit: Duration,
 }
@@ -85,11 +88,11 @@ impl Steps<'_> {
         &self,
         step: &'static str,
         asked: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, ContainerFailure> {
+    ) -> Result<T, Failure> {
         match timeout_at(self.deadline, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(ContainerFailure::of(&error, self.about)),
-            Err(_) => Err(ContainerFailure::Slow {
+            Ok(Err(error)) => Err(Failure::of(Asked::Container, self.about, &error)),
+            Err(_) => Err(Failure::Slow {
                 step,
                 limit: self.limit,
             }),
@@ -97,22 +100,20 @@ impl Steps<'_> {
     }
 
     /// Makes the container; owned from the first byte of the request on.
-    pub(super) async fn create(
-        &self,
-        wanted: &Wanted<'_>,
-    ) -> Result<(Owned, ContainerSeen, Option<Network>), ContainerFailure> {
+    pub(super) async fn create(&self) -> Result<(Owned, ContainerSeen, Option<Network>), Failure> {
+        let wanted = self.wanted;
         if wanted
             .command
-            .words(wanted.container, wanted.image)
+            .words_in(wanted.container, wanted.image)
             .is_empty()
         {
             // Asked for nothing, the engine would start what the suite took away.
-            let image = self.image;
+            let image = &wanted.image.name;
             let why = match wanted.container.entrypoint {
                 Some(_) => format!("`entrypoint: \"\"` takes away what the image `{image}` starts"),
                 None => format!("the image `{image}` starts nothing by itself"),
             };
-            return Err(ContainerFailure::Refused(Refusal::new(
+            return Err(Failure::Refused(Refusal::new(
                 format!("{why}, and the server has no `command`"),
                 None,
             )));
@@ -145,8 +146,7 @@ impl Steps<'_> {
         let mut owned = Owned::new(self.crew, name.clone());
         let asked = owned.create(options.build(), body);
         if let Err(failure) = self.within("create", asked).await {
-            if matches!(&failure, ContainerFailure::Refused(refusal) if refusal.kind == Kind::NameTaken)
-            {
+            if matches!(&failure, Failure::Refused(refusal) if refusal.kind == Kind::NameTaken) {
                 // What has the name is not ours.
                 owned.disown();
             }
@@ -164,15 +164,19 @@ impl Steps<'_> {
     }
 
     /// Puts the fixture into its volume.
-    pub(super) async fn fill(
-        &self,
-        owned: &Owned,
-        wanted: &Wanted<'_>,
-        fixture: &Arc<Fixture>,
-    ) -> Result<(), ContainerFailure> {
-        let ids = self.owner(owned, wanted).await?;
-        let tar = self.crew.uploads.tar(fixture, ids).await;
-        let tar = tar.map_err(|error| ContainerFailure::Fixture(error.to_string()))?;
+    pub(super) async fn fill(&self, owned: &Owned, fixture: &Arc<Fixture>) -> Result<(), Failure> {
+        let ids = self.owner(owned).await?;
+        let known = locked(&self.crew.fixtures).get(&ids).cloned();
+        let tar = if let Some(tar) = known {
+            tar
+        } else {
+            let fixture = Arc::clone(fixture);
+            let packed = task::spawn_blocking(move || upload::pack(&fixture, ids)).await;
+            let packed = packed.map_err(io::Error::other).flatten();
+            let tar = Bytes::from(packed.map_err(|error| Failure::Fixture(error.to_string()))?);
+            locked(&self.crew.fixtures).insert(ids, tar.clone());
+            tar
+        };
         let options = UploadToContainerOptionsBuilder::default()
             .path(FIXTURE_VOLUME)
             .build();
@@ -182,10 +186,11 @@ impl Steps<'_> {
     }
 
     /// Who the server runs as, in numbers.
-    async fn owner(&self, owned: &Owned, wanted: &Wanted<'_>) -> Result<Ids, ContainerFailure> {
+    async fn owner(&self, owned: &Owned) -> Result<Ids, Failure> {
+        let wanted = self.wanted;
         let user = body::user(wanted.container, wanted.image);
         let key = (wanted.image.id.clone(), user.clone());
-        if let Some(known) = self.crew.users().get(&key) {
+        if let Some(known) = locked(&self.crew.users).get(&key) {
             return Ok(*known);
         }
         let docker = &self.crew.engine.docker;
@@ -198,9 +203,9 @@ impl Steps<'_> {
         };
         let ids = upload::ids(&user, &passwd, &groups).ok_or_else(|| {
             let said = format!("unable to find user {user}");
-            ContainerFailure::Refused(Refusal::of(Asked::Container, &said, self.about))
+            Failure::Refused(Refusal::of(Asked::Container, &said, self.about))
         })?;
-        self.crew.users().insert(key, ids);
+        locked(&self.crew.users).insert(key, ids);
         Ok(ids)
     }
 
@@ -209,7 +214,7 @@ impl Steps<'_> {
         &self,
         owned: &Owned,
         clock: JobClock,
-    ) -> Result<(Connection, Running), ContainerFailure> {
+    ) -> Result<Running, Failure> {
         let docker = &self.crew.engine.docker;
         let options = AttachContainerOptionsBuilder::default()
             .stdin(true)
@@ -253,14 +258,7 @@ impl Steps<'_> {
                 sender.send_replace(State::Ended(cut_off(status.await)));
             }
         });
-        Ok((
-            connection,
-            Running {
-                state,
-                stderr,
-                work,
-            },
-        ))
+        Ok((connection, state, stderr, work))
     }
 }
 

@@ -3,7 +3,7 @@
 //! read-only. It happens in a container of its own, of which nothing but these caches is kept: what the server itself
 //! wrote would be there at the start of every assertion.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use bollard::container::AttachContainerResults;
 use futures_util::StreamExt;
@@ -16,11 +16,12 @@ use super::{
     bundle::hex,
     caches::{self, NODE_CACHE},
     image::{Maker, ReadyImage},
-    image_failure::ImageError,
     prepare::REPOSITORY,
+    refusal::Failure,
     upload::{self, Ids},
     workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
+use crate::launch::CommandLine;
 use mcp::{
     script::{client::ClientBehaviour, template::Bindings},
     session::Session,
@@ -45,14 +46,8 @@ const LONGEST_SHOWN: usize = 80;
 pub struct FirstStart {
     /// What stands in front of the program; `None`: the image's entry point.
     pub front: Option<Vec<String>>,
-    /// The program; `None`: the image's own.
-    pub program: Option<String>,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its variables.
-    pub env: Vec<(String, String)>,
-    /// Its directory; `None`: the image's.
-    pub directory: Option<String>,
+    /// Its command line.
+    pub line: CommandLine,
     /// Its user; `None`: the image's.
     pub user: Option<String>,
     /// The folder of the fixture.
@@ -62,15 +57,12 @@ pub struct FirstStart {
 impl FirstStart {
     /// What tells one first start from another: an image is started once for all values of variables, and whether or not
     /// there is a fixture.
-    pub(super) fn kind(&self) -> String {
-        let (variables, directory) = (self.variables(), &self.directory);
-        let words = (&self.front, &self.program, &self.args);
-        serde_json::json!([words, variables, directory, self.user]).to_string()
-    }
-
-    /// The names of the variables; values may be secrets.
-    fn variables(&self) -> Vec<&str> {
-        self.env.iter().map(|(name, _)| name.as_str()).collect()
+    pub(super) fn kind(&self) -> serde_json::Value {
+        let line = &self.line;
+        let words = (&self.front, &line.program, &line.args);
+        // Values may be secrets.
+        let variables: Vec<&String> = line.env.iter().map(|(name, _)| name).collect();
+        serde_json::json!([words, variables, line.directory, self.user])
     }
 }
 
@@ -79,16 +71,17 @@ pub(super) async fn warmed(
     maker: &Maker<'_>,
     image: &ReadyImage,
     start: &FirstStart,
-) -> Result<ReadyImage, ImageError> {
-    let (program, args) = (start.program.as_ref(), &start.args[..]);
-    let words = body::words(image, start.front.clone(), (program, args));
+) -> Result<ReadyImage, Failure> {
+    let command = (start.line.named(), &start.line.args[..]);
+    let words = body::words(image, start.front.clone(), command);
     if words.is_empty() {
         // Its assertions will tell that it starts nothing.
         return Ok(image.clone());
     }
     let user = start.user.as_ref().or(image.user.as_ref());
     let user = user.map_or(NOBODY, String::as_str);
-    let digest = digest(image, start, &words, user);
+    let what = serde_json::json!([FORMAT, image.id, words, start.kind(), user]);
+    let digest = hex(&Sha256::digest(what.to_string().as_bytes()));
     let name = format!("{REPOSITORY}:{digest}");
     let first = First {
         maker,
@@ -122,35 +115,35 @@ struct First<'a> {
 
 impl First<'_> {
     /// Makes the image; whether that worked.
-    async fn made(&self) -> Result<bool, ImageError> {
+    async fn made(&self) -> Result<bool, Failure> {
         let (maker, image) = (self.maker, self.image);
         let shown = self.words.join(" ");
         let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
         maker.tell(format!("starting `{shown}` once in `{}`", image.name));
-        if let Err(why) = self.keep_caches().await? {
-            tell_cold(maker, image, &why);
-            return Ok(false);
+        match self.keep_caches().await {
+            Ok(()) => Ok(true),
+            Err(Closed::Interrupted) => Err(Failure::Interrupted),
+            Err(why) => {
+                tell_cold(maker, image, &why);
+                Ok(false)
+            }
         }
-        Ok(true)
     }
 
     /// Starts the server in one container, and keeps another one with the caches of that start.
-    async fn keep_caches(&self) -> Result<Result<(), Closed>, ImageError> {
-        let tried = match self.open(&self.lock).await {
-            Ok(tried) => tried,
-            Err(closed) => return Ok(Err(closed)),
-        };
+    async fn keep_caches(&self) -> Result<(), Closed> {
+        let tried = self.open(&self.lock).await?;
         let kept = match self.open(&format!("{}-kept", self.lock)).await {
             Ok(kept) => kept,
             Err(closed) => {
                 tried.close().await;
-                return Ok(Err(closed));
+                return Err(closed);
             }
         };
         let mut shops = (tried, kept);
         let done = tokio::select! {
-            done = self.fill(&mut shops) => Ok(done),
-            () = self.maker.interrupt.cancelled() => Err(ImageError::Interrupted),
+            done = self.fill(&mut shops) => done,
+            () = self.maker.interrupt.cancelled() => Err(Closed::Interrupted),
         };
         tokio::join!(shops.0.close(), shops.1.close());
         done
@@ -198,7 +191,8 @@ impl First<'_> {
         let fixture = self.start.fixture.as_deref().unwrap_or_default();
         let make = "mkdir -p \"$1\" && chmod 1777 \"$1\"; [ -z \"$2\" ] || { mkdir -p \"$2\" && chmod 1777 \"$2\"; }";
         sh(shop, make, &[NODE_CACHE, fixture]).await?;
-        let own = self.start.env.iter();
+        let line = &self.start.line;
+        let own = line.env.iter();
         let own = own.map(|(name, value)| format!("{name}={value}"));
         let ours = [
             "PYTHONDONTWRITEBYTECODE=".to_owned(),
@@ -209,7 +203,7 @@ impl First<'_> {
                 line: self.words.clone(),
                 env: own.chain(ours).collect(),
                 user: None,
-                directory: self.start.directory.as_deref(),
+                directory: line.directory.as_deref().and_then(Path::to_str),
             })
             .await?;
         handshake(running).await
@@ -223,19 +217,13 @@ fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
         Closed::NoShell => format!("there is no {SHELL}"),
         Closed::Slow(after) => format!("the engine was silent for {} s", after.as_secs()),
         Closed::Mute => "the server did not answer".to_owned(),
+        Closed::Interrupted => "interrupted".to_owned(),
         Closed::Refused(error) => error.to_string(),
     };
     maker.tell(format!(
         "`{}` is used without a first start: {why}",
         image.name
     ));
-}
-
-/// Everything that decides what comes out.
-fn digest(image: &ReadyImage, start: &FirstStart, words: &[String], user: &str) -> String {
-    let (variables, directory) = (start.variables(), &start.directory);
-    let what = serde_json::json!([FORMAT, image.id, words, variables, directory, user]);
-    hex(&Sha256::digest(what.to_string().as_bytes()))
 }
 
 /// Runs a line of shell as the superuser.

@@ -4,15 +4,10 @@
 //! so nothing is left of it even if we are killed. One that was not started yet is known by its labels, of which an
 //! image made of it takes over the names alone.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    pin::Pin,
-    sync::Mutex,
-    time::Duration,
-};
+use std::{collections::HashMap, io, pin::Pin, sync::Mutex, time::Duration};
 
 use bollard::{
-    Docker, body_full, body_try_stream,
+    body_try_stream,
     container::AttachContainerResults,
     errors::Error,
     exec::{CreateExecOptions, StartExecOptions, StartExecResults},
@@ -20,23 +15,22 @@ use bollard::{
     query_parameters::{
         AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
         ContainerArchiveInfoOptionsBuilder, CreateContainerOptionsBuilder,
-        DownloadFromContainerOptionsBuilder, StartContainerOptions, UploadToContainerOptions,
+        DownloadFromContainerOptionsBuilder, StartContainerOptions,
         UploadToContainerOptionsBuilder,
     },
 };
-use futures_util::TryStreamExt;
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt};
 use tokio::{io::AsyncWrite, time::timeout};
 
 use super::{
-    bundle::Sealed,
     engine::{Engine, EngineKind},
     failure::is_unknown,
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
-    readback, sight,
+    sight,
 };
-use crate::fixture::Listing;
 
 /// The shell that commands run in.
 pub(super) const SHELL: &str = "/bin/sh";
@@ -103,9 +97,8 @@ pub(super) struct Running {
     /// The engine's name of it.
     pub(super) id: String,
     /// What it says.
-    pub(super) output: Pin<
-        Box<dyn futures_util::Stream<Item = Result<bollard::container::LogOutput, Error>> + Send>,
-    >,
+    pub(super) output:
+        Pin<Box<dyn Stream<Item = Result<bollard::container::LogOutput, Error>> + Send>>,
     /// What it hears.
     pub(super) input: Pin<Box<dyn AsyncWrite + Send>>,
 }
@@ -128,14 +121,16 @@ pub(super) enum Closed {
     NoShell,
     /// The server in it did not answer.
     Mute,
+    /// The run was interrupted.
+    Interrupted,
     /// The engine did not answer in time.
     Slow(Duration),
     /// The engine refused.
     Refused(Error),
 }
 
-impl From<std::io::Error> for Closed {
-    fn from(error: std::io::Error) -> Self {
+impl From<io::Error> for Closed {
+    fn from(error: io::Error) -> Self {
         Self::Refused(Error::IOError { err: error })
     }
 }
@@ -187,24 +182,18 @@ impl<'a> Workshop<'a> {
     }
 
     /// Puts an archive into it.
-    pub(super) async fn put(&self, archive: Sealed) -> Result<(), Closed> {
-        let (docker, whither) = self.upload();
-        let body = body_try_stream(archive.stream());
-        step(KEEPING, docker.upload_to_container(&self.id, whither, body)).await
-    }
-
-    /// The same for one that is in memory.
-    pub(super) async fn put_packed(&self, archive: Vec<u8>) -> Result<(), Closed> {
-        let (docker, whither) = self.upload();
-        let body = body_full(archive.into());
-        step(KEEPING, docker.upload_to_container(&self.id, whither, body)).await
-    }
-
-    /// An engine that waits as long as an archive may take, and where one is laid out.
-    fn upload(&self) -> (Docker, Option<UploadToContainerOptions>) {
+    pub(super) async fn put(
+        &self,
+        archive: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+    ) -> Result<(), Closed> {
+        let archive = body_try_stream(archive);
         let options = UploadToContainerOptionsBuilder::default().path("/").build();
         let docker = self.engine.docker.clone().with_timeout(KEEPING);
-        (docker, Some(options))
+        step(
+            KEEPING,
+            docker.upload_to_container(&self.id, Some(options), archive),
+        )
+        .await
     }
 
     /// A path of it as an archive.
@@ -216,7 +205,7 @@ impl<'a> Workshop<'a> {
         let pieces = docker.download_from_container(&self.id, Some(options));
         let whole = pieces.try_fold(Vec::new(), |mut all, piece| async move {
             if all.len() + piece.len() > LARGEST_FETCH {
-                let err = std::io::Error::other(format!("`{path}` is too large"));
+                let err = io::Error::other(format!("`{path}` is too large"));
                 return Err(Error::IOError { err });
             }
             all.extend_from_slice(&piece);
@@ -229,12 +218,6 @@ impl<'a> Workshop<'a> {
     pub(super) async fn changes(&self) -> Result<Vec<FilesystemChange>, Closed> {
         let changes = self.engine.docker.container_changes(&self.id);
         Ok(step(STEP, changes).await?.unwrap_or_default())
-    }
-
-    /// What is below a path, to be compared; `None` where that cannot be told.
-    pub(super) async fn listing(&self, path: &str) -> Option<Listing> {
-        let tree = readback::tree(&self.engine.docker, &self.id, path, BTreeSet::new()).await;
-        Some(tree.ok()?.into_returned())
     }
 
     /// A table of its users or groups.
@@ -290,7 +273,7 @@ impl<'a> Workshop<'a> {
         match started {
             StartExecResults::Attached { output, input } => Ok(Running { id, output, input }),
             StartExecResults::Detached => Err(Closed::Refused(Error::IOError {
-                err: std::io::Error::other("the engine started a command detached"),
+                err: io::Error::other("the engine started a command detached"),
             })),
         }
     }

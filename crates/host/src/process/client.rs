@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::{ProcessSpec, Runs};
+use super::Runs;
+use crate::launch::CommandLine;
 
 /// The programs whose `run` starts a container.
 const CLIENTS: [&str; 3] = ["docker", "podman", "nerdctl"];
@@ -20,29 +21,19 @@ const WITH_VALUE: [&str; 8] = [
     "-c",
 ];
 
-/// What the process of the command is to the server.
-pub(super) fn runs(spec: &ProcessSpec) -> Runs {
-    if runs_a_container(spec) {
-        Runs::ContainerClient
-    } else {
-        Runs::Server
+/// What the process of a command line is to the server.
+pub(super) fn runs(line: &CommandLine) -> Runs {
+    let name = Path::new(&line.program).file_name();
+    let known = CLIENTS.iter().any(|client| name == Some(client.as_ref()));
+    let mut args = line.args.iter().map(String::as_str);
+    match command(&mut args).filter(|_| known) {
+        Some("run") => Runs::ContainerClient,
+        Some("container") if command(&mut args) == Some("run") => Runs::ContainerClient,
+        Some(_) | None => Runs::Server,
     }
 }
 
-/// Whether the command runs a container.
-fn runs_a_container(spec: &ProcessSpec) -> bool {
-    let name = Path::new(&spec.program).file_name();
-    let known = CLIENTS.iter().any(|client| name == Some(client.as_ref()));
-    let mut args = spec.args.iter().map(String::as_str);
-    known
-        && match command(&mut args) {
-            Some("run") => true,
-            Some("container") => command(&mut args) == Some("run"),
-            Some(_) | None => false,
-        }
-}
-
-/// The first argument that is no option.
+/// The first argument that is not an option.
 fn command<'a>(args: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
     loop {
         let arg = args.next()?;
@@ -56,18 +47,18 @@ fn command<'a>(args: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProcessSpec, runs_a_container};
+    use super::{CommandLine, Runs, runs};
 
     #[test]
     fn a_client_is_known_by_its_name_and_its_command() {
-        let case = |line: &str, wanted| {
-            let mut words = line.split(' ').map(str::to_owned);
-            let spec = ProcessSpec {
+        let case = |text: &str, wanted| {
+            let mut words = text.split(' ').map(str::to_owned);
+            let line = CommandLine {
                 program: words.next().unwrap(),
                 args: words.collect(),
-                ..ProcessSpec::default()
+                ..CommandLine::default()
             };
-            assert_eq!(runs_a_container(&spec), wanted, "{line}");
+            assert_eq!(runs(&line) == Runs::ContainerClient, wanted, "{text}");
         };
         case("docker run -i --rm image run", true);
         case(

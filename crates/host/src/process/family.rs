@@ -4,15 +4,13 @@
 use std::{
     collections::BTreeSet,
     io,
+    process::Command,
     sync::{Mutex, PoisonError, RwLock},
 };
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, waitid};
 
-use super::{
-    spawn::{Spawned, Start},
-    table,
-};
+use super::table;
 use crate::locked;
 
 /// Children that have an owner in this program. Process-wide, as children are.
@@ -21,47 +19,18 @@ static KNOWN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// Held for reading while a child is started, until it is in [`KNOWN`]; for writing while strangers are reaped.
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// A child that was just started and that nobody looks after yet: it ends when this is dropped.
-#[derive(Debug)]
-pub(super) struct Newborn {
-    pub(super) child: Spawned,
-    pub(super) unattended: Unattended,
-}
-
-/// A child to be ended when this is dropped, unless somebody took it.
-#[derive(Debug)]
-pub(super) struct Unattended(Option<Pid>);
-
-impl Unattended {
-    /// Somebody looks after the child from now on.
-    pub(super) fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unattended {
-    fn drop(&mut self) {
-        if let Some(pid) = self.0 {
-            discard(pid);
-        }
-    }
-}
-
-/// Starts a child and accounts for it. Stands still until the system has loaded the program.
-pub(super) fn start(start: &Start) -> io::Result<Newborn> {
+/// Starts a child and accounts for it. Blocks until the system has loaded the program.
+pub(super) fn start(command: &mut Command) -> io::Result<std::process::Child> {
     adopt_orphans();
     let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    let child = start.spawn()?;
-    let number = child.pid.as_raw_nonzero().get();
+    let child = command.spawn()?;
+    let number = Pid::from_child(&child).as_raw_nonzero().get();
     known(|known| known.insert(number));
-    Ok(Newborn {
-        unattended: Unattended(Some(child.pid)),
-        child,
-    })
+    Ok(child)
 }
 
 /// Ends a child that was just started, and what it may have started by then.
-fn discard(pid: Pid) {
+pub(super) fn discard(pid: Pid) {
     super::signal_group(pid, Signal::KILL);
     let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
     forget(pid);
@@ -129,29 +98,21 @@ fn adopt_orphans() {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::{os::unix::process::CommandExt, process::Command};
 
-    use super::{Child, reap, start};
-    use crate::process::{ProcessSpec, spawn::Start, table};
+    use rustix::process::Pid;
+
+    use super::{Child, discard, reap, start};
+    use crate::process::table;
 
     #[test]
     fn a_child_that_nobody_takes_is_ended_and_reaped() {
-        let spec = ProcessSpec {
-            program: "sleep".to_owned(),
-            args: vec!["600".to_owned()],
-            directory: PathBuf::from("/"),
-            ..ProcessSpec::default()
-        };
-        let newborn = start(&Start {
-            spec,
-            path: "/bin/sleep".into(),
-            marker: "mark".to_owned(),
-        });
-        let newborn = newborn.unwrap();
-        let pid = newborn.child.pid;
+        let mut child = start(Command::new("/bin/sleep").arg("600").process_group(0)).unwrap();
+        let pid = Pid::from_child(&child);
         assert!(table::status(pid).is_some_and(|status| !status.ended));
         assert_eq!(reap(pid), Child::Started, "it is nobody's orphan");
-        drop(newborn);
+        discard(pid);
+        assert!(child.wait().is_err(), "it is reaped");
         assert_eq!(table::status(pid), None);
         assert_eq!(reap(pid), Child::Gone);
     }

@@ -14,10 +14,10 @@ mod tests;
 mod watch;
 
 use std::{
-    ffi::OsString,
     hash::{BuildHasher, Hasher, RandomState},
     io,
     path::PathBuf,
+    process::Child,
     sync::Arc,
     time::Duration,
 };
@@ -32,8 +32,8 @@ use tokio::{
 };
 
 pub use self::program::StartFailure;
-use self::{family::Newborn, spawn::Start, stderr::Stderr, table::Work, watch::Watch};
-use super::owner::Owner;
+use self::{stderr::Stderr, table::Work, watch::Watch};
+use super::{launch::CommandLine, owner::Owner};
 use mcp::{
     observation::{
         Observation,
@@ -46,7 +46,7 @@ use mcp::{
         stdio::{Input, StdioParts},
     },
 };
-use suite::model::{runtime_rules::Lookup, server::Inherit};
+use suite::model::runtime_rules::Lookup;
 use text::environment::Environment;
 
 /// The environment variable by which the processes of a job are found again.
@@ -65,27 +65,27 @@ const VANISHING: Duration = Duration::from_secs(2);
 /// a moment ago, whose descriptor a process just being started elsewhere holds until it runs.
 const BUSY_TRIES: u32 = 20;
 
-/// What is started. Nothing is inherited but what stands here.
+/// What is started.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessSpec {
-    /// The program: a path if it holds a `/`, else a name on the PATH.
-    pub program: String,
-    /// The file that is executed, where it is not to be found by that name.
-    pub file: Option<PathBuf>,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// The directory it starts in; relative paths of programs start here too.
-    pub directory: PathBuf,
+    /// The command line. The program is a path if it holds a `/`, else a name on the PATH; the marks of the job and its
+    /// owner are added to the variables.
+    pub line: CommandLine,
     /// The caller's environment.
     pub environment: Arc<Environment>,
-    /// What of it is taken over.
-    pub inherit: Inherit,
-    /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
-    pub env: Vec<(String, String)>,
-    /// The caller's own `PATH`.
-    pub search_path: OsString,
     /// Whether the server's `PATH` says where its program is.
     pub lookup: Lookup,
+}
+
+impl ProcessSpec {
+    /// The directory it starts in; relative paths of programs start here too.
+    fn directory(&self) -> PathBuf {
+        let callers = &self.environment.directory;
+        match &self.line.directory {
+            Some(own) => callers.join(own),
+            None => callers.clone(),
+        }
+    }
 }
 
 /// How long a server may take to end.
@@ -159,7 +159,7 @@ pub struct Process {
     marker: String,
     runs: Runs,
     /// Whether it lived when it was asked to end; `None` before that.
-    lived: Option<Lived>,
+    lived: Option<bool>,
     /// How it ended; its number may be somebody else's since.
     ended: Option<Exit>,
 }
@@ -173,13 +173,6 @@ pub enum Runs {
     ContainerClient,
 }
 
-/// Whether a process lived at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lived {
-    Yes,
-    No,
-}
-
 impl Process {
     /// Starts the process in a group of its own, and a link over its stdin and stdout.
     pub async fn start(
@@ -188,13 +181,11 @@ impl Process {
     ) -> Result<(Self, Connection), StartFailure> {
         let path = program::named(&spec)?;
         let marker = next_marker();
-        let start = Start { spec, path, marker };
-        let spec = &start.spec;
+        let mut command = spawn::command(&spec, &path, &marker);
         let mut tries = 0;
         let child = loop {
-            // Stands still until the system has loaded the program: a fraction of a millisecond, in which a thread of its
-            // own would not have begun.
-            match family::start(&start) {
+            // Blocks until the system has loaded the program: a fraction of a millisecond, less than another thread takes.
+            match family::start(&mut command) {
                 Ok(child) => break child,
                 Err(error)
                     if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
@@ -202,36 +193,41 @@ impl Process {
                     tries += 1;
                     sleep(Duration::from_millis(u64::from(tries))).await;
                 }
-                Err(error) => return Err(program::explain(spec, &start.path, &error)),
+                Err(error) => return Err(program::explain(&spec, &path, &error)),
             }
         };
-        let runs = client::runs(spec);
-        let Start { spec, marker, .. } = start;
-        Self::take_over(child, (marker, runs), clock)
-            .map_err(|error| StartFailure::refused(&spec.program, &error))
+        let pid = Pid::from_child(&child);
+        Self::take_over(child, (marker, client::runs(&spec.line)), clock).map_err(|error| {
+            family::discard(pid);
+            StartFailure::refused(&spec.line.program, &error)
+        })
     }
 
-    /// Makes the owner of a child that was just started, which ends where that fails.
+    /// Makes the owner of a child that was just started.
     fn take_over(
-        child: Newborn,
+        child: Child,
         (marker, runs): (String, Runs),
         clock: JobClock,
     ) -> io::Result<(Self, Connection)> {
-        let Newborn { child, unattended } = child;
-        let watch = Arc::new(Watch::new(child.pid)?);
-        let stderr = Arc::new(Stderr::new(pipe::Receiver::from_owned_fd(child.stderr)?));
+        let pid = Pid::from_child(&child);
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin, child.stdout, child.stderr)
+        else {
+            return Err(io::Error::other("the system started it without a pipe"));
+        };
+        let watch = Arc::new(Watch::new(pid)?);
+        let stderr = pipe::Receiver::from_owned_fd(stderr.into())?;
+        let stderr = Arc::new(Stderr::new(stderr));
         let (watched, drained) = (Arc::clone(&watch), Arc::clone(&stderr));
         let connection = Connection::stdio(StdioParts {
-            input: Input::Pipe(pipe::Receiver::from_owned_fd(child.stdout)?),
-            output: Box::new(pipe::Sender::from_owned_fd(child.stdin)?),
+            input: Input::Pipe(pipe::Receiver::from_owned_fd(stdout.into())?),
+            output: Box::new(pipe::Sender::from_owned_fd(stdin.into())?),
             gone: Some(Box::pin(async move {
                 watched.over().await;
             })),
             clock,
         });
-        unattended.keep();
         let process = Self {
-            pid: child.pid,
+            pid,
             watch,
             stderr,
             drain: tokio::spawn(async move { drained.drain().await }),
@@ -284,10 +280,7 @@ impl Process {
     /// before its stdin is closed.
     pub fn ask(&mut self) {
         if self.lived.is_none() {
-            self.lived = Some(match self.watch.status() {
-                None => Lived::Yes,
-                Some(_) => Lived::No,
-            });
+            self.lived = Some(self.watch.status().is_none());
         }
     }
 
@@ -310,7 +303,7 @@ impl Process {
 
     /// The steps down to the end of the process itself.
     async fn descend(&self, patience: Patience) -> Ending {
-        if self.lived == Some(Lived::No) {
+        if self.lived == Some(false) {
             return Ending::ByItself;
         }
         if self.ends_unasked(patience).await {
@@ -342,16 +335,16 @@ impl Process {
             return true;
         }
         let looks = 1 + patience.at_work.as_millis() / LOOK.as_millis();
-        let mut before = Work::of_group(self.pid);
+        let mut before = Work::of(&[self.pid]);
         for _ in 0..looks {
             let next = LOOK.min(patience.closed);
             if timeout(next, self.exited()).await.is_ok() {
                 return true;
             }
-            let mut now = Work::of_group(self.pid);
+            let mut now = Work::of(&[self.pid]);
             if !now.goes_on_since(before, LOOK) {
                 // One of them may have ended, and another be about to go on: between the two it looks like rest.
-                now = Work::of_group(self.pid);
+                now = Work::of(&[self.pid]);
             }
             if !now.goes_on_since(before, LOOK) {
                 break;

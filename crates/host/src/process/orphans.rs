@@ -105,17 +105,17 @@ async fn end_unasked(find: &impl Fn() -> Vec<Pid>, at_work: Duration) -> Vec<Pid
             found = find();
             // Most are gone after a step.
             if before.is_none() && !found.is_empty() {
-                before = Some(Work::of_families(&found));
+                before = Some(Work::of(&found));
             }
         }
         if found.is_empty() || begin.elapsed() >= at_work {
             return found;
         }
-        let mut now = Work::of_families(&found);
+        let mut now = Work::of(&found);
         let rests = |now: Work| before.is_some_and(|before| !now.goes_on_since(before, UNASKED));
         if rests(now) {
             // One of them may have ended, and another be about to go on: between the two it looks like rest.
-            now = Work::of_families(&found);
+            now = Work::of(&found);
         }
         if rests(now) {
             return find();

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
+use super::{CommandLine, Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
 use crate::owner;
 use mcp::{
     observation::process::{Ending, Exit, ExitStatus},
@@ -38,15 +38,23 @@ const UNTIL_TERMINATED: Patience = Patience {
 
 fn program(program: &str, args: &[&str]) -> ProcessSpec {
     ProcessSpec {
-        program: program.to_owned(),
-        args: args.iter().copied().map(str::to_owned).collect(),
-        directory: std::env::temp_dir(),
-        file: None,
-        environment: Arc::default(),
-        inherit: Inherit::Nothing,
-        env: Vec::new(),
-        search_path: std::env::var_os("PATH").unwrap_or_default(),
+        line: CommandLine {
+            program: program.to_owned(),
+            args: args.iter().copied().map(str::to_owned).collect(),
+            directory: Some(std::env::temp_dir()),
+            inherit: Inherit::Nothing,
+            ..CommandLine::default()
+        },
+        environment: Arc::new(path(std::env::var("PATH").unwrap())),
         lookup: Lookup::ServerFirst,
+    }
+}
+
+/// An environment of which nothing but this PATH is known.
+fn path(path: String) -> Environment {
+    Environment {
+        variables: [("PATH".to_owned(), path)].into(),
+        ..Environment::default()
     }
 }
 
@@ -59,7 +67,7 @@ async fn start(spec: &ProcessSpec) -> (Process, Connection) {
 async fn refusal(spec: &ProcessSpec) -> StartFailure {
     match Process::start(spec.clone(), JobClock::start()).await {
         Err(failure) => failure,
-        Ok(_) => panic!("{} started", spec.program),
+        Ok(_) => panic!("{} started", spec.line.program),
     }
 }
 
@@ -265,8 +273,8 @@ async fn the_server_gets_its_arguments_directory_and_only_its_environment() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path().canonicalize().unwrap();
     let mut spec = program("env", &[]);
-    spec.directory = directory.clone();
-    spec.env = vec![("GREETING".to_owned(), "hello there".to_owned())];
+    spec.line.directory = Some(directory.clone());
+    spec.line.env = vec![("GREETING".to_owned(), "hello there".to_owned())];
     let (mut process, mut link) = start(&spec).await;
     let mut seen = Vec::new();
     while let Inbound::Message { bytes, .. } = link.next().await {
@@ -283,7 +291,7 @@ async fn the_server_gets_its_arguments_directory_and_only_its_environment() {
         "sh",
         &["-c", "printf '%s\\n' \"$0\" \"$1\"; pwd", "a b", "c\"d"],
     );
-    spec.directory = directory.clone();
+    spec.line.directory = Some(directory.clone());
     let (mut process, mut link) = start(&spec).await;
     assert_eq!(line(&mut link).await, "a b");
     assert_eq!(line(&mut link).await, "c\"d");
@@ -426,7 +434,7 @@ async fn refusals(cases: &[(&str, &str, &str)]) {
     }
     for (name, message, help) in cases {
         let mut spec = program(name, &[]);
-        spec.directory = folder.path().to_owned();
+        spec.line.directory = Some(folder.path().to_owned());
         let failure = refusal(&spec).await;
         let shown = |text: &str| text.replace(&folder.path().display().to_string(), "DIR");
         assert_eq!(shown(&failure.to_string()), *message);
@@ -470,7 +478,7 @@ async fn a_program_that_is_not_there_is_said_with_the_likely_mistake() {
         (
             "slepp",
             "program `slepp` was not found on the PATH",
-            "did you mean `sleep`?",
+            "install it, or write its whole path",
         ),
     ])
     .await;
@@ -518,7 +526,7 @@ async fn a_program_that_cannot_be_run_is_said_with_the_reason() {
 #[tokio::test]
 async fn a_missing_directory_is_no_missing_program() {
     let mut spec = program("sh", &[]);
-    spec.directory = PathBuf::from("/no/such/directory");
+    spec.line.directory = Some(PathBuf::from("/no/such/directory"));
     assert_eq!(
         refusal(&spec).await.to_string(),
         "the server's directory `/no/such/directory` does not exist"
@@ -534,18 +542,18 @@ async fn a_program_is_found_on_the_servers_path_and_then_on_the_callers() {
         std::fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
         folder
     });
-    let path = |folder: &Path| ("PATH".to_owned(), folder.display().to_string());
-    let nowhere = path(Path::new("/nowhere"));
+    let own = |folder: &Path| ("PATH".to_owned(), folder.display().to_string());
+    let nowhere = own(Path::new("/nowhere"));
     let case = async |env: &[(String, String)], lookup: Lookup, says: &str| {
         let mut spec = program("one-of-two", &[]);
-        spec.search_path = ours.path().into();
-        spec.env = env.to_vec();
+        spec.environment = Arc::new(path(ours.path().display().to_string()));
+        spec.line.env = env.to_vec();
         spec.lookup = lookup;
         let (mut process, mut link) = start(&spec).await;
         assert_eq!(line(&mut link).await, says, "{env:?} {lookup:?}");
         close(&mut process, &mut link, SHORT).await;
     };
-    let theirs = path(theirs.path());
+    let theirs = own(theirs.path());
     case(&[], Lookup::ServerFirst, "ours").await;
     case(std::slice::from_ref(&nowhere), Lookup::ServerFirst, "ours").await;
     case(std::slice::from_ref(&theirs), Lookup::CallerOnly, "ours").await;
@@ -565,15 +573,13 @@ async fn a_start_in_our_own_directory_is_like_one_elsewhere() {
     let here = std::env::current_dir().unwrap();
     let elsewhere = std::env::temp_dir().canonicalize().unwrap();
     for directory in [here, elsewhere] {
-        let spec = ProcessSpec {
-            directory: directory.clone(),
-            environment: Arc::clone(&environment),
-            inherit: Inherit::All,
-            env: [("GIVEN", "own"), ("TWICE", "first"), ("TWICE", "last")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            ..program("sh", &["-c", script])
-        };
+        let mut spec = program("sh", &["-c", script]);
+        spec.environment = Arc::clone(&environment);
+        spec.line.directory = Some(directory.clone());
+        spec.line.inherit = Inherit::All;
+        spec.line.env = [("GIVEN", "own"), ("TWICE", "first"), ("TWICE", "last")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         let (mut process, mut link) = start(&spec).await;
         assert_eq!(line(&mut link).await, directory.to_str().unwrap());
         let told = line(&mut link).await;
@@ -590,11 +596,9 @@ async fn a_start_in_our_own_directory_is_like_one_elsewhere() {
 #[tokio::test]
 async fn what_no_system_call_takes_is_refused_with_its_reason() {
     for directory in [std::env::current_dir().unwrap(), std::env::temp_dir()] {
-        let spec = ProcessSpec {
-            directory,
-            env: vec![("ODD".to_owned(), "a\0b".to_owned())],
-            ..program("sh", &["-c", "true"])
-        };
+        let mut spec = program("sh", &["-c", "true"]);
+        spec.line.directory = Some(directory);
+        spec.line.env = vec![("ODD".to_owned(), "a\0b".to_owned())];
         let refusal = refusal(&spec).await.to_string();
         assert!(refusal.contains("nul byte"), "{refusal}");
     }

@@ -124,8 +124,6 @@ pub struct Unseen {
 pub struct FilesSeen {
     /// By the path as the expectation wrote it, after substitution.
     pub paths: BTreeMap<String, FileSeen>,
-    /// What stands instead in the folder of a path where nothing is, by the nearest name; both as expectations write them.
-    pub near: BTreeMap<String, String>,
     /// Every difference between the fixture's copy and the original, by path relative to the fixture with `/`;
     /// `None` when no expectation asked, or there is no fixture.
     pub changed: Option<BTreeMap<String, Change>>,

@@ -1,12 +1,15 @@
 //! What engines and registries say when they refuse, by the kinds that come with a fix. Whatever is not in the table is
 //! shown in the engine's own words.
 
-use std::{fmt, time::Duration};
+use std::{fmt, path::Path, time::Duration};
 
 use bollard::errors::Error;
 
 use super::failure::{chain, io_kind};
-use mcp::observation::process::ExitStatus;
+use mcp::observation::{
+    disruption::{Disruption, DisruptionKind, Phase},
+    process::ExitStatus,
+};
 use text::clean;
 
 /// What an engine was asked for.
@@ -86,12 +89,6 @@ const TABLE: &[Row] = &[
         PLATFORM,
     ),
     row(
-        None,
-        "invalid reference|invalid tag|must be lowercase",
-        "`{image}` cannot be the name of an image",
-        "names look like `registry.example/team/name:tag`",
-    ),
-    row(
         REGISTRY,
         "manifest unknown|not found: manifest|name unknown",
         "the image `{image}` was not found",
@@ -115,22 +112,10 @@ const TABLE: &[Row] = &[
         )
     },
     row(
-        None,
-        "network*not found|no such network",
-        "the engine does not know the network",
-        "`docker network ls` lists those there are; `none` and `bridge` always are",
-    ),
-    row(
         REGISTRY,
         "not found|no such image",
         "the image `{image}` was not found",
         NOT_FOUND,
-    ),
-    row(
-        CONTAINER,
-        "no such image",
-        "the engine has no image `{image}`",
-        "it was removed while the run went on; run it again",
     ),
     row(
         CONTAINER,
@@ -155,21 +140,9 @@ const TABLE: &[Row] = &[
     ),
     row(
         CONTAINER,
-        "chdir to cwd|mkdir*{cwd}*not a directory|lstat*{cwd}*not a directory",
-        "the server's directory `{directory}` cannot be used in the image `{image}`",
-        "name a folder by its whole path under `cwd` or `docker: {workdir: …}`",
-    ),
-    row(
-        CONTAINER,
         "container-init binary not found",
         "the engine has no init process for containers",
         "install it beside the engine (Podman: the package `catatonit`), or leave it out: `docker: {init: false}`",
-    ),
-    row(
-        CONTAINER,
-        "bind source path does not exist|invalid mount config",
-        "a mount of the container cannot be made",
-        "paths of `mounts` are the engine's, which may be another machine; a fixture needs no mount",
     ),
     row(
         CONTAINER,
@@ -181,15 +154,8 @@ const TABLE: &[Row] = &[
         CONTAINER,
         "executable file not found|exec*no such file or directory",
         "program `{program}` was not found in the image `{image}`, or what it needs to run was not{platforms}",
-        "`docker run --rm --entrypoint {program} {reference}` shows the same; install the program, the interpreter of \
-         its `#!` line and its libraries in the image (`docker: {prepare: […]}`), or write its whole path inside; a \
+        "install the program, the interpreter of its `#!` line and its libraries in the image (`docker: {prepare: […]}`), or write its whole path inside; a \
          `PATH` among the server's variables replaces the image's",
-    ),
-    row(
-        CONTAINER,
-        "exec*is a directory",
-        "program `{program}` of the image `{image}` is a directory",
-        "name the program inside it",
     ),
     row(
         CONTAINER,
@@ -223,17 +189,12 @@ impl About {
 }
 
 /// Why the engine did not do what it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Refusal {
     pub(super) kind: Kind,
     message: String,
     help: Option<String>,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
 }
 
 impl Refusal {
@@ -271,11 +232,6 @@ impl Refusal {
             Self::new(message, None)
         }
     }
-
-    /// What to do about it.
-    pub(super) fn help(&self) -> Option<String> {
-        self.help.clone()
-    }
 }
 
 /// Whether a text has these words in this order, parted by `*`.
@@ -310,16 +266,24 @@ pub(super) fn words(error: &Error) -> Result<String, String> {
     }
 }
 
-/// Why there is no running container.
+/// Why there is no image, or no running container.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ContainerFailure {
-    /// The engine refused.
+pub enum Failure {
+    /// The engine or the registry refused, or what the suite says cannot be made.
     #[error("{0}")]
     Refused(Refusal),
-    /// The engine took too long.
+    /// The engine did not answer in time.
+    #[error("the engine was silent for {} s while {what}", after.as_secs())]
+    Silent {
+        /// What it was doing.
+        what: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// The time of the assertion was over before the container ran.
     #[error("the engine took over {limit:?} to {step} the container")]
     Slow {
-        /// What it was asked for.
+        /// What the engine was asked for.
         step: &'static str,
         /// How long it was waited for.
         limit: Duration,
@@ -330,37 +294,101 @@ pub enum ContainerFailure {
     /// The fixture could not be put into the container.
     #[error("the fixture could not be put into the container: {0}")]
     Fixture(String),
+    /// The run was interrupted.
+    #[error("interrupted")]
+    Interrupted,
 }
 
-impl ContainerFailure {
-    /// What an error of the engine means.
-    pub(super) fn of(error: &Error, about: &About) -> Self {
+impl Failure {
+    /// What an error of the engine means that was asked for this.
+    pub(super) fn of(asked: Asked, about: &About, error: &Error) -> Self {
         match words(error) {
-            Ok(said) => Self::Refused(Refusal::of(Asked::Container, &said, about)),
+            Ok(said) => Self::Refused(Refusal::of(asked, &said, about)),
             Err(gone) => Self::Gone(gone),
         }
     }
 
-    /// Whether the engine is gone or silent: that says nothing of the server.
-    pub fn is_by_engine(&self) -> bool {
-        matches!(self, Self::Slow { .. } | Self::Gone(_))
+    /// The same while the engine was asked for an image or to make one.
+    pub(super) fn of_image(image: &str, error: &Error) -> Self {
+        Self::of(Asked::Image, &About::new([("{image}", image)]), error)
+    }
+
+    /// What the suite asks for cannot be.
+    pub(super) fn new(message: String, help: impl Into<String>) -> Self {
+        Self::Refused(Refusal::new(message, Some(help.into())))
+    }
+
+    /// A step failed whose output is shown.
+    pub(super) fn with_output(message: String, output: &str, help: Option<String>) -> Self {
+        let lines = output.lines().map(|line| clean(line.trim_end()));
+        let lines: Vec<String> = [message].into_iter().chain(lines).collect();
+        Self::Refused(Refusal::new(lines.join("\n"), help))
+    }
+
+    /// Files of the user's that belong into the image cannot be read.
+    pub(super) fn files(what: &str, path: &Path, reason: &dyn fmt::Display) -> Self {
+        Self::new(
+            format!("{what} `{}` cannot be used: {reason}", path.display()),
+            "paths are relative to the YAML file",
+        )
+    }
+
+    /// This program cannot be put into an image.
+    pub(super) fn own(reason: impl fmt::Display) -> Self {
+        Self::new(
+            format!("this program cannot be put into an image: {reason}"),
+            "name an image with --docker or `docker: {image: …}`, or run the embedded server with `--isolation process`",
+        )
+    }
+
+    /// The engine does not have an image that it should have.
+    pub(super) fn unusable(image: &str, reason: &str) -> Self {
+        let message = format!("the image `{image}` cannot be used: {reason}");
+        Self::Refused(Refusal::new(message, None))
     }
 
     /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::Refused(refusal) => refusal.help(),
-            Self::Slow { .. } => {
-                Some("a longer `timeout` or fewer `--jobs` give the engine more time".to_owned())
+    fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::Refused(refusal) => return refusal.help.clone(),
+            Self::Silent { .. } => "the engine may be overloaded; run it again",
+            Self::Slow { .. } => "a longer `timeout` or fewer `--jobs` give the engine more time",
+            Self::Gone(_) => "start it again, and look into its log",
+            Self::Fixture(_) | Self::Interrupted => return None,
+        };
+        Some(help.to_owned())
+    }
+
+    /// What it means for an assertion that needed the image, or the container in `Phase::Start`.
+    pub fn disruption(&self, phase: Phase) -> Disruption {
+        let kind = match self {
+            Self::Interrupted => DisruptionKind::Interrupted,
+            Self::Slow { .. } => DisruptionKind::Timeout,
+            Self::Refused(_) | Self::Gone(_) | Self::Silent { .. } if phase == Phase::Start => {
+                DisruptionKind::Start
             }
-            Self::Gone(_) => Some("start it again, and look into its log".to_owned()),
-            Self::Fixture(_) => None,
+            Self::Refused(_) | Self::Gone(_) | Self::Silent { .. } | Self::Fixture(_) => {
+                DisruptionKind::Place
+            }
+        };
+        let message = match phase {
+            Phase::Start => format!("the server could not be started: {self}"),
+            Phase::Place | Phase::Handshake | Phase::Setup | Phase::Subject => self.to_string(),
+        };
+        let disruption = Disruption {
+            help: self.help(),
+            ..Disruption::new(kind, phase, message)
+        };
+        match self {
+            // It says nothing about the server.
+            Self::Silent { .. } | Self::Slow { .. } | Self::Gone(_) => disruption.by_engine(),
+            Self::Refused(_) | Self::Fixture(_) | Self::Interrupted => disruption,
         }
     }
 }
 
 /// What the init process or the runtime said of a server that it could not start.
-pub(super) fn unstarted(said: &str, status: ExitStatus, about: &About) -> Option<ContainerFailure> {
+pub(super) fn unstarted(said: &str, status: ExitStatus, about: &About) -> Option<Failure> {
     // Docker's init process, Podman's, and the runtime without one.
     let is_told = |line: &&str| {
         ["[FATAL ", "ERROR (catatonit", "exec /"]
@@ -370,7 +398,7 @@ pub(super) fn unstarted(said: &str, status: ExitStatus, about: &About) -> Option
     };
     let line = said.lines().find(is_told)?;
     let is_code = matches!(status, ExitStatus::Code(1 | 126 | 127));
-    is_code.then(|| ContainerFailure::Refused(Refusal::of(Asked::Container, line, about)))
+    is_code.then(|| Failure::Refused(Refusal::of(Asked::Container, line, about)))
 }
 
 /// Whether an engine that was asked to signal a container says that it runs no more.

@@ -33,10 +33,8 @@ const ALWAYS: [&str; 3] = ["/dev", "/proc", "/sys"];
 pub(super) struct Overlaid {
     /// Folders that the engine cannot read.
     hidden: Vec<PathBuf>,
-    /// Mounts, which it can.
+    /// Mounts and volumes, which it can.
     shown: Vec<PathBuf>,
-    /// Volumes of the image, which it can; what is in memory at the same place lies over them.
-    volumes: Vec<PathBuf>,
 }
 
 /// Whether the engine sees a place.
@@ -58,11 +56,11 @@ impl Overlaid {
         volumes: impl Iterator<Item = &'a str>,
     ) -> Self {
         let clean = |path: &str| clean(Path::new(path));
-        Self {
-            hidden: memory.chain(ALWAYS).map(clean).collect(),
-            shown: mounts.map(clean).collect(),
-            volumes: volumes.map(clean).collect(),
-        }
+        let hidden: Vec<PathBuf> = memory.chain(ALWAYS).map(clean).collect();
+        // A folder in memory lies over a volume of the image at the same place.
+        let volumes = volumes.map(clean).filter(|volume| !hidden.contains(volume));
+        let shown = mounts.map(clean).chain(volumes).collect();
+        Self { hidden, shown }
     }
 
     /// The innermost of what lies over a place decides.
@@ -71,9 +69,7 @@ impl Overlaid {
             let over = all.iter().filter(|folder| place.starts_with(folder));
             over.map(|folder| folder.components().count()).max()
         };
-        let hidden = innermost(&self.hidden);
-        let volume = innermost(&self.volumes).filter(|volume| Some(*volume) > hidden);
-        match (hidden, innermost(&self.shown).max(volume)) {
+        match (innermost(&self.hidden), innermost(&self.shown)) {
             (None, _) => Sight::Clear,
             (Some(hidden), Some(shown)) if shown >= hidden => Sight::Clear,
             (Some(hidden), _) if hidden == place.components().count() => Sight::Folder,
@@ -83,8 +79,7 @@ impl Overlaid {
 
     /// Whether a mount lies below a place.
     fn leads_to_mount(&self, place: &Path) -> bool {
-        let mut mounts = self.shown.iter().chain(&self.volumes);
-        mounts.any(|mount| mount.starts_with(place))
+        self.shown.iter().any(|mount| mount.starts_with(place))
     }
 
     /// The same with the folders where they are, whose names may lead over links of the image.

@@ -116,11 +116,7 @@ async fn below_a_root_links_are_followed_and_never_out() {
     let socket = Kind::Special("it is a socket".into());
     case("s.sock", there("/f/s.sock", socket)).await;
     case("../x", failed("it leads out of the fixture")).await;
-    case(
-        "out",
-        failed("the link `out` leads out of the fixture, to `/etc/passwd`"),
-    )
-    .await;
+    case("out", failed("it leads out of the fixture")).await;
     case("self", failed("too many links lead to each other")).await;
     case("broken", failed("no answer")).await;
 }

@@ -20,13 +20,11 @@ pub enum FilesWanted {
 }
 
 /// How the paths of an expectation are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilesLook {
-    /// At what is there; where nothing is, a near name helps.
-    Present,
-    /// At whether anything is there.
-    Absent,
-    /// At what changed since the server started.
+    /// At what is there; of a file too long to be kept, its length.
+    Content,
+    /// At what changed since the server started; of a file too long to be kept, its digest.
     Changed,
 }
 
@@ -36,10 +34,9 @@ impl FilesWanted {
         match self {
             Self::Contain(files) | Self::NotContain(files) | Self::Equal(files) => {
                 let paths = files.iter().map(|file| file.path.as_str());
-                (FilesLook::Present, paths.collect())
+                (FilesLook::Content, paths.collect())
             }
-            Self::Exist(paths) => (FilesLook::Present, named(paths)),
-            Self::NotExist(paths) => (FilesLook::Absent, named(paths)),
+            Self::Exist(paths) | Self::NotExist(paths) => (FilesLook::Content, named(paths)),
             Self::Unchanged(paths) => (FilesLook::Changed, named(paths)),
             Self::OnlyChanged(_) => (FilesLook::Changed, Vec::new()),
         }
