@@ -1,5 +1,5 @@
-//! How many jobs do what at once: those that talk to their servers, those whose containers are started meanwhile, and
-//! those whose servers are closed meanwhile.
+//! The limits of concurrency: jobs that talk to their servers, jobs whose containers are started meanwhile, and jobs whose
+//! servers are closed meanwhile.
 
 use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ pub(super) struct Slots {
 
 /// The right of a job to talk to its server. Permits are given back when it is dropped.
 pub(super) enum Slot {
-    /// The job has it. For what is not limited there is no permit.
+    /// The job has it; without a permit where there is no limit.
     Held(Option<[OwnedSemaphorePermit; 2]>),
     /// The job has begun and waits for the right.
     Awaited(Awaited),

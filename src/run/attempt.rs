@@ -80,7 +80,7 @@ pub(super) async fn attempt(
         // A server that is shared stays, and another one beside it could be in its way.
         catalogs::of(&job.planned, shared).await;
     }
-    // What an image takes, and a catalog, is no time of the assertion's.
+    // The time for an image and a catalog does not count as the assertion's.
     let begun = StdInstant::now();
     let started = Started {
         begun,
@@ -144,7 +144,7 @@ impl Attempted {
         })
     }
 
-    /// Notes how long it took, and what it proves; waiting for others, and what nobody asked for, is not counted.
+    /// Notes how long it took, without waiting and unasked requests, and what it proves.
     fn since(mut self: Box<Self>, begun: StdInstant, job: &RunJob) -> Box<Self> {
         let others = self.waited + self.observation.timings.aside;
         self.observation.timings.total = begun.elapsed().saturating_sub(others);
@@ -178,7 +178,7 @@ impl Attempted {
         Ok(())
     }
 
-    /// A fresh server that may be talked to. Waiting for that is no time of the assertion's.
+    /// A fresh server that may be talked to. Waiting for a slot does not count as time of the assertion.
     async fn server(
         &mut self,
         job: &RunJob,
@@ -196,7 +196,7 @@ impl Attempted {
                 return Err(contained::not_wanted());
             }
             if live.process.status().is_some() {
-                // It may have ended because nobody talked to it, which was our doing.
+                // It may have ended because it was kept waiting.
                 Box::pin(live.close(shared)).await;
                 self.waited = started.begun.elapsed();
                 live = self.start(job, shared, started, slot).await?;
@@ -387,7 +387,7 @@ impl Attempted {
         catalogs::is_wanted(job, &self.observation) && !shared.catalogs.has(&job.planned)
     }
 
-    /// Ends what is still there of an attempt that nobody wants any more.
+    /// Ends what is still there of an attempt that is not needed any more.
     pub(super) async fn call_off(self: Box<Self>, shared: &Shared) {
         if let Some(live) = self.live {
             live.abandon(shared).await;

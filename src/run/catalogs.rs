@@ -1,5 +1,5 @@
-//! What targets list: asked once per run for each target and each set of client capabilities, in a session of its own in
-//! which nothing is called. Whoever wants a catalog asks for it, or waits for whoever does.
+//! The catalogs of targets: asked once per run for each target and each set of client capabilities, in a session of its own
+//! in which nothing is called.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -43,7 +43,7 @@ pub(super) struct Catalogs(Mutex<BTreeMap<usize, Arc<OnceCell<Fetched>>>>);
 /// What came of asking for a catalog.
 #[derive(Debug, Default)]
 struct Fetched {
-    /// What is known; `None` when nobody got as far as asking.
+    /// What is known; `None` when it could not be asked.
     catalog: Option<Arc<Catalog>>,
     /// Why something of it is not known.
     missing: Option<Arc<str>>,

@@ -64,7 +64,7 @@ pub(super) fn port(seen: &mut Observation) {
         return;
     }
     let frame = disruption.frame.as_deref();
-    // Whoever speaks JSON-RPC here is no server of another transport.
+    // A server that speaks JSON-RPC here does not use another transport.
     if frame.is_some_and(|frame| frame.contains("\"jsonrpc\"")) {
         return;
     }
@@ -80,27 +80,26 @@ pub(super) fn port(seen: &mut Observation) {
 /// Such as `listening on port 3001` or `running on http://127.0.0.1:8000`.
 fn tells_of_a_port(line: &str) -> bool {
     let line = line.to_lowercase();
-    let mut words = line.split(|sign: char| sign.is_whitespace() || "\"'`(),=".contains(sign));
-    let is_number = |word: &str| word.parse::<u16>().is_ok_and(|port| port > 0);
-    let mut after_port = false;
-    // Without a port it is a page to read: "an update is available, see https://example.org".
-    let is_url = |word: &str| {
-        let rest = ["http://", "https://"]
-            .iter()
-            .find_map(|scheme| word.strip_prefix(scheme));
-        let place = rest.and_then(|rest| rest.split('/').next());
-        let port = place.and_then(|place| place.rsplit_once(':'));
-        port.is_some_and(|(_, port)| is_number(port))
+    let has_port = |place: &str| {
+        let port = place.rsplit_once(':').map(|(_, port)| port);
+        port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
     };
     let is_place = |word: &str| {
         let word = word.trim_end_matches(['.', '/']);
-        let named = std::mem::replace(&mut after_port, word.trim_end_matches(':') == "port");
-        is_url(word)
-            || named && is_number(word)
-            || word.parse::<SocketAddr>().is_ok()
-            || word.strip_prefix("localhost:").is_some_and(is_number)
+        match word.split_once("://") {
+            // Without a port it is a page to read: "an update is available, see https://example.org".
+            Some((_, rest)) => rest.split('/').next().is_some_and(has_port),
+            None => {
+                word.parse::<SocketAddr>().is_ok()
+                    || word.starts_with("localhost:") && has_port(word)
+            }
+        }
     };
-    words.any(is_place) && REACHABLE.iter().any(|word| line.contains(word))
+    let is_number = |rest: &str| rest.starts_with(|sign: char| ('1'..='9').contains(&sign));
+    let mut ports = line.split(" port").skip(1);
+    let mut words = line.split(|sign: char| sign.is_whitespace() || "\"'`(),=".contains(sign));
+    let has_place = ports.any(|rest| is_number(rest.trim_start_matches([':', ' '])));
+    (has_place || words.any(is_place)) && REACHABLE.iter().any(|word| line.contains(word))
 }
 
 /// "the timeout of 2 s was over, of which setup took 1.7 s".

@@ -178,7 +178,7 @@ impl Shared {
         }
     }
 
-    /// Tells whoever watches the run.
+    /// Sends an event to the caller of the run.
     pub(super) fn tell(&self, event: Event) {
         // The receiver is there until every job has ended.
         let _ = self.events.send(event);
@@ -188,7 +188,7 @@ impl Shared {
 /// What a job tells while it runs.
 #[derive(Clone, Copy)]
 pub(super) struct Teller<'a> {
-    /// `None` while something is done that is no job's.
+    /// `None` while something is done for no job.
     pub(super) job: Option<JobIndex>,
     pub(super) shared: &'a Shared,
 }
@@ -199,7 +199,7 @@ impl Teller<'_> {
         self.narrate(|job| Event::PhaseReached { job, phase });
     }
 
-    /// Waits until the job may talk to its server, which is told as its start.
+    /// Waits until the job may talk to its server, which counts as its start.
     pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
         let was_awaited = slot.is_awaited();
         let turn = slot.turn().await;

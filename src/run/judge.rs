@@ -152,7 +152,7 @@ struct Bench<'a> {
     rules: Rules,
     failures: Vec<Failure>,
     disruption: Option<Disruption>,
-    /// What steps do not prove; told where everything else is green.
+    /// What steps do not prove; reported where everything else is green.
     vacuous: Vec<Finding>,
 }
 

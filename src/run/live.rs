@@ -61,7 +61,7 @@ pub(super) enum Waits {
 impl Live {
     /// The container it runs in.
     pub(super) fn container(&self) -> Option<Box<ContainerSeen>> {
-        let seen = self.process.container()?.seen().clone();
+        let seen = self.process.container()?.seen.clone();
         Some(self.used_by.told(seen))
     }
 
@@ -112,7 +112,7 @@ impl Live {
                 Some(Ending::ByItself | Ending::StdinClosed | Ending::Asked) => {
                     remainder.of_free_end()
                 }
-                // Who is made to end may be in the middle of a line.
+                // A server that is made to end may be in the middle of a line.
                 Some(Ending::Terminated | Ending::Killed) | None => remainder,
             };
             remainder.add_to(seen);
@@ -127,7 +127,7 @@ impl Live {
         (ended, waits)
     }
 
-    /// Ends a server that nobody has talked to, without waiting for it to end by itself.
+    /// Ends an unused server, without waiting for it to end by itself.
     pub(super) async fn abandon(self, shared: &Shared) {
         let Self {
             session,
@@ -140,7 +140,7 @@ impl Live {
         shared.leave(place.close().await);
     }
 
-    /// Ends a server that nobody waits for any more.
+    /// Ends a server that is not needed any more.
     pub(super) async fn close(self, shared: &Shared) {
         self.end(shared, &mut Observation::default()).await;
     }
@@ -151,7 +151,7 @@ impl Live {
 #[derive(Debug, Default)]
 pub(super) struct StaysOpen(Mutex<HashSet<Call>>);
 
-/// A call of a tool; `None` for what is no call.
+/// A call of a tool; `None` for anything else.
 type Call = (Option<TargetKey>, Option<String>);
 
 /// Leaves a session open for a moment, and answers, where the server's end or its findings are judged: whether a server

@@ -1,5 +1,5 @@
-//! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
-//! knows what is waited for after an answer. How files are read is `host`'s, what a wait is `check`'s.
+//! Looks at the files of a job, after each step with an expectation about files and after the subject; and knows what is
+//! waited for after an answer.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -146,7 +146,7 @@ impl Watch<'_> {
             Whose::Step(part, index) => (&body.wanted_of(part).get(index)?.wanted, None),
             Whose::Subject => (&body.wanted, body.subject.within()),
         };
-        // One that cannot be bound is told when it is judged.
+        // An expectation that cannot be bound is reported when it is judged.
         let bound = wanted
             .iter()
             .filter_map(|wanted| wanted.bind(bindings).ok());

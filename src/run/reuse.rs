@@ -1,5 +1,5 @@
-//! Which assertions may share a server (`--reuse-server`): same target, same client, and nothing that only a
-//! fresh process can show. And what is said of one that was shared.
+//! Servers shared by assertions (`--reuse-server`): same target, same client, and nothing that only a fresh process can
+//! show.
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -53,7 +53,7 @@ impl Parked {
         Self { attended, wanted }
     }
 
-    /// The server; `None` if looking after it broke off in a panic, which has told of itself and has ended the server.
+    /// The server; `None` if the task that looked after it panicked, which has ended the server.
     pub(super) async fn take(mut self) -> Option<Live> {
         self.wanted.cancel();
         (&mut self.attended).await.ok()
@@ -122,7 +122,7 @@ impl Attempted {
             self.live = Some(live);
             return Err(disruption);
         }
-        // Whoever gives up here finds no time left for the subject either.
+        // When the time is over here, none is left for the subject either.
         let look = until.wait(live.place.look_again(&live.process));
         live.session.meanwhile(look).await;
         Ok(Some(live))

@@ -29,7 +29,7 @@ pub(super) fn observe(
     attempted: &mut Attempted,
 ) {
     let fixture = shared.options.fixture.as_ref();
-    // A path that is no text names nothing; another path would name another folder.
+    // A path that is not UTF-8 cannot be written into an assertion.
     let root = fixture.and_then(|fixture| fixture.root().to_str());
     attempted.bindings.fixture = root.map(str::to_owned);
     let observation = &mut attempted.observation;

@@ -1,5 +1,4 @@
-//! A server in a container of its own: started when it is its turn, and what it died of told in the words of
-//! containers. What is the same for processes is `host`'s.
+//! A server in a container of its own: started when the engine has a turn for it; and how its end is explained.
 
 use std::{
     path::Path,
@@ -129,7 +128,7 @@ fn check_fixture(
     Err(Disruption::new(DisruptionKind::Start, Phase::Start, message).with_help(help))
 }
 
-/// Replaces what a crash was told by with what the container is known to have died of.
+/// Replaces the description of a crash by what is known of the container's end.
 pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Observation) {
     let Some(disruption) = &mut seen.disruption else {
         return;
@@ -157,7 +156,7 @@ pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Obser
         }
         return;
     }
-    if crashed && container.seen().out_of_memory {
+    if crashed && container.seen.out_of_memory {
         disruption.help = Some(format!(
             "its container may have {} MiB; more with `docker: {{memory: …}}`",
             mebibytes(container)
@@ -173,9 +172,9 @@ pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Obser
     }
 }
 
-/// What is to be told of a container in which memory ran out, when the way its server ended does not say so.
+/// A note that memory ran out in a container, when the server's end does not show it.
 pub(super) fn ran_out(container: &ServerContainer, status: ExitStatus) -> Option<String> {
-    if !container.seen().out_of_memory || status == ExitStatus::OutOfMemory {
+    if !container.seen.out_of_memory || status == ExitStatus::OutOfMemory {
         return None;
     }
     Some(format!(
@@ -189,7 +188,7 @@ fn mebibytes(container: &ServerContainer) -> u64 {
     container.memory_limit() / (1024 * 1024)
 }
 
-/// Why a job that was started ahead has no observation. No outcome is made of it.
+/// The disruption of a job that was started ahead and called off. It does not become an outcome.
 pub fn not_wanted() -> Disruption {
     let kind = DisruptionKind::Interrupted;
     Disruption::new(kind, Phase::Start, "not wanted any more")

@@ -180,7 +180,7 @@ mod tests {
 
     use super::look;
     use crate::{
-        fixture::{Fixture, FixtureCopy, FixtureProblem},
+        fixture::{Fixture, FixtureCopy, FixtureProblem, ProblemKind},
         pace::Until,
     };
     use mcp::observation::files::{FileState, LONGEST_BYTES};
@@ -331,11 +331,11 @@ mod tests {
             deadline: Instant::now() + Duration::from_millis(200),
             ..until.clone()
         };
-        let late = FixtureProblem::Late("`long` was still being read".to_owned());
-        assert_eq!(case(FilesLook::Changed, &soon).await, Err(late));
+        let late = case(FilesLook::Changed, &soon).await.unwrap_err();
+        assert_eq!(late.message, "`long` was still being read");
         let (seen, ()) = tokio::join!(case(FilesLook::Changed, &until), async {
             until.interrupt.cancel();
         });
-        assert_eq!(seen, Err(FixtureProblem::Interrupted));
+        assert_eq!(seen.unwrap_err().kind, ProblemKind::Interrupted);
     }
 }

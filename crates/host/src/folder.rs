@@ -1,5 +1,5 @@
-//! A folder held open. What is in it is reached by one name after the other and through no link, whoever puts links
-//! where folders were, while we look too: a server may write wherever its fixture is, and we must not follow it out.
+//! A folder held open. What is in it is reached one name at a time and never through a link, because a server may replace
+//! folders by links while we look, and must not lead us out of its fixture.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -83,7 +83,7 @@ impl Met {
 }
 
 impl Folder {
-    /// Opens a folder by its path; one that is a link is none.
+    /// Opens a folder by its path, unless it is a link.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let opened = rustix::fs::open(path, FOLDER, Mode::empty())?;
         Ok(Self(opened.into()))
@@ -95,7 +95,7 @@ impl Folder {
         Ok(Self(opened.into()))
     }
 
-    /// The same on the same file system: what is mounted there is somebody's.
+    /// The same, unless another file system is mounted there.
     pub(super) fn own_folder(&self, name: &OsStr) -> io::Result<Self> {
         let folder = Self(open_here(&self.0, name, FOLDER)?);
         if folder.identity()?.0 != self.identity()?.0 {
@@ -219,7 +219,7 @@ impl Folder {
         Ok((found.dev(), found.ino()))
     }
 
-    /// Removes what is under a name and is no folder.
+    /// Removes what is under a name and is not a folder.
     pub(super) fn unlink(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }

@@ -274,7 +274,7 @@ impl Peer {
             stderr: self.stderr(),
             container: self
                 .container()
-                .map(|container| Box::new(container.seen().clone())),
+                .map(|container| Box::new(container.seen.clone())),
         }
     }
 

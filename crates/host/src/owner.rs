@@ -1,5 +1,5 @@
-//! Who a process or a temporary folder belongs to: the run that made it, told apart from every other process
-//! that ever had the same number, so that what a killed run left can be recognised and nothing else is.
+//! The run that made a process or a temporary folder. It is told apart from every other process that ever had the same
+//! number, so that exactly what a killed run left can be recognised.
 
 use std::sync::OnceLock;
 

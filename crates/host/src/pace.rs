@@ -1,5 +1,5 @@
-//! How long files may be worked on: as long as somebody waits for what comes of it, and never on a thread that others
-//! need. What a server leaves may be of any size.
+//! The time that files may be worked on: until a deadline or an interrupt, and on a thread of its own, because what a server
+//! leaves may be of any size.
 
 use std::{
     io::{self, Read},
@@ -12,14 +12,14 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::FixtureProblem;
 use mcp::observation::disruption::{Disruption, DisruptionKind, Phase};
 
-/// Until when something is worth doing.
+/// A deadline for work on files.
 #[derive(Debug, Clone)]
 pub struct Until {
-    /// When it would be too late.
+    /// When the time is over.
     pub deadline: Instant,
-    /// The time there was, to be told.
+    /// The time there was, for messages.
     pub timeout: Duration,
-    /// Cancelled when nobody wants it any more.
+    /// Cancelled when the run is interrupted.
     pub interrupt: CancellationToken,
 }
 
@@ -35,7 +35,7 @@ impl Until {
         }
     }
 
-    /// An error once it is not worth it any more.
+    /// An error once the time is over.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.interrupt.is_cancelled() || Instant::now() >= self.deadline {
             Err(io::ErrorKind::TimedOut.into())
@@ -44,14 +44,14 @@ impl Until {
         }
     }
 
-    /// What is told when it was too late.
+    /// The disruption when the time was over.
     pub(super) fn over(&self, phase: Phase, what: &str) -> Disruption {
         let timeout = text::time(self.timeout);
         let message = format!("the timeout of {timeout} was over: {what}");
         Disruption::new(DisruptionKind::Timeout, phase, message)
     }
 
-    /// Waits for something as long as that is worth it.
+    /// Waits for something until the deadline.
     pub async fn wait<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -61,7 +61,7 @@ impl Until {
         }
     }
 
-    /// Looks at files on another thread. `what` was going on is told when the time is over before all was seen.
+    /// Looks at files on another thread. `what` was going on is reported when the time is over before that ends.
     pub(super) async fn look<R: Send + 'static>(
         &self,
         what: &str,
@@ -77,7 +77,7 @@ impl Until {
         seen.ok_or_else(|| FixtureProblem::late(self, what.to_owned()))
     }
 
-    /// Reads as long as that is worth it.
+    /// Reads until the deadline.
     pub(super) fn reading<R: Read>(&self, reader: R) -> impl Read {
         Timed {
             reader,

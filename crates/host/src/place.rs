@@ -8,10 +8,10 @@ use std::{
 };
 
 use super::{
-    container::{image::ReadyImage, server::ServerContainer},
+    container::image::ReadyImage,
     container_files::ContainerFiles,
     files,
-    fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
+    fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem, ProblemKind},
     host::Peer,
     pace::Until,
 };
@@ -144,8 +144,9 @@ impl Place {
 
     /// Takes over what was read in a container before its server started.
     pub fn took_place(&mut self, server: &Peer) {
-        let before = server.container().map(ServerContainer::before);
-        self.before.extend(before.cloned().unwrap_or_default());
+        if let Some(container) = server.container() {
+            self.before.extend(container.before.clone());
+        }
     }
 
     /// Reads the named paths after the subject, and compares the copy with the original.
@@ -272,17 +273,16 @@ pub(super) const NOT_COMPARED: &str = "the fixture's copy could not be compared 
 /// The disruption that a problem with files means for the assertion.
 pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until) -> Disruption {
     let (phase, what) = failed;
-    let disruption = match problem {
-        FixtureProblem::Late(what) => until.over(phase, what),
-        FixtureProblem::Interrupted => {
-            Disruption::new(DisruptionKind::Interrupted, phase, problem.to_string())
-        }
-        FixtureProblem::Unusable { .. } => {
-            Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"))
+    let message = &problem.message;
+    let disruption = match problem.kind {
+        ProblemKind::Late => until.over(phase, message),
+        ProblemKind::Interrupted => Disruption::new(DisruptionKind::Interrupted, phase, message),
+        ProblemKind::Fixture | ProblemKind::Machine => {
+            Disruption::new(DisruptionKind::Place, phase, format!("{what}: {message}"))
         }
     };
     Disruption {
-        help: problem.help().map(str::to_owned),
+        help: problem.help.map(str::to_owned),
         ..disruption
     }
 }

@@ -1,5 +1,5 @@
-//! Opens files that somebody else named and that are to be read to their end. What is no regular file is refused at
-//! once: a FIFO would be waited for until somebody writes to it, and a device may never end.
+//! Opens files that are named elsewhere and read to their end. Only regular files are opened: a FIFO may block for ever, and
+//! a device may never end.
 
 use std::{
     fs::{self, File},

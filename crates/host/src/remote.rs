@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How much is kept of what a server writes to stdout.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// How a server that listens is ended: it is told at once.
+/// How a server that listens is ended: by SIGTERM at once.
 const PATIENCE: Patience = Patience {
     closed: Duration::ZERO,
     at_work: Duration::ZERO,

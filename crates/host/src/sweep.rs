@@ -1,9 +1,9 @@
-//! Leaves the machine as it was found: what killed runs left behind is ended and removed when the next run
-//! begins, and nothing of this one outlives it. Whatever names no dead owner is never touched.
+//! Ends and removes what killed runs left behind, before a run begins, and what this run left, after it. Only what names a
+//! dead owner, or this run, is touched.
 
 use super::{fixture::FixtureProblem, process::orphans, temporary};
 
-/// What was found of runs that are no more.
+/// What was found of runs that have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     /// Processes that were ended.

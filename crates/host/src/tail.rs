@@ -5,12 +5,6 @@ use mcp::observation::process::{StderrEnd, StderrTail};
 /// Bytes kept.
 pub(super) const KEPT_BYTES: usize = 64 * 1024;
 
-/// Room for what is read at once.
-const CHUNK_BYTES: usize = 16 * 1024;
-
-/// Room for the first read: most servers say nothing or little.
-const FIRST_BYTES: usize = 1024;
-
 /// The last bytes, and up to as many again before them.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
@@ -20,32 +14,15 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// The buffer, with spare room behind what it holds.
-    pub(super) fn room(&mut self) -> &mut Vec<u8> {
-        let room = if self.bytes.is_empty() {
-            FIRST_BYTES
-        } else {
-            CHUNK_BYTES
-        };
-        self.bytes.reserve(room);
-        &mut self.bytes
-    }
-
-    /// Takes note that so many bytes came into the room.
-    pub(super) fn grown(&mut self, count: usize) {
-        self.total += count as u64;
+    /// Adds what was read.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let kept = &bytes[bytes.len().saturating_sub(2 * KEPT_BYTES)..];
+        self.bytes.extend_from_slice(kept);
         if self.bytes.len() > 2 * KEPT_BYTES {
             let surplus = self.bytes.len() - KEPT_BYTES;
             self.bytes.drain(..surplus);
         }
-    }
-
-    /// Adds bytes that were read elsewhere.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        let kept = &bytes[bytes.len().saturating_sub(2 * KEPT_BYTES)..];
-        self.bytes.extend_from_slice(kept);
-        self.grown(kept.len());
-        self.total += (bytes.len() - kept.len()) as u64;
     }
 
     /// Takes note that what the server wrote later could not be heard.

@@ -53,7 +53,7 @@ pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes a folder with all that is in it, closed directories included. Nothing there is no error.
+/// Removes a folder with all that is in it, closed directories included. A missing folder is not an error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -94,14 +94,14 @@ pub(super) async fn remove_own(parent: &Path) -> Vec<(PathBuf, io::Error)> {
     left
 }
 
-/// Removes the folders in `parent` that runs left that are no more; how many.
+/// Removes the folders in `parent` that ended runs left; how many.
 pub(super) fn sweep(parent: &Path) -> usize {
     let abandoned = owned(parent).filter(|(entry, owner)| match owner.life() {
         Life::Alive => false,
         Life::Dead => true,
         Life::Unknown => is_old(entry),
     });
-    // What cannot be removed is another user's, or tried again by the next run.
+    // What cannot be removed belongs to another user, or the next run tries again.
     let removed = abandoned.filter(|(entry, _)| remove(&entry.path()).is_ok());
     removed.count()
 }

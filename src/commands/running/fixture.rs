@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use super::{Chosen, Refusal};
 use crate::cli::run::RunArgs;
-use host::fixture::{Fixture, Side};
+use host::fixture::{Fixture, ProblemKind};
 use suite::{lower::FixtureFrom, settings::Settings};
 use text::exit::ExitCode;
 
@@ -40,14 +40,13 @@ pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Arc<Fixture>>, R
 
 fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
     Fixture::open(folder).map_err(|problem| {
-        let refusal = match problem.side() {
-            Side::Fixture => Refusal::invalid(format!("the fixture cannot be used: {problem}")),
-            Side::Machine => Refusal::new(
-                ExitCode::CouldNotRun,
-                format!("the fixture cannot be copied: {problem}"),
-            ),
+        let refusal = if problem.kind == ProblemKind::Fixture {
+            Refusal::invalid(format!("the fixture cannot be used: {problem}"))
+        } else {
+            let message = format!("the fixture cannot be copied: {problem}");
+            Refusal::new(ExitCode::CouldNotRun, message)
         };
-        match problem.help() {
+        match problem.help {
             Some(help) => refusal.with_help(help),
             None => refusal,
         }

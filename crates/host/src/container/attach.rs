@@ -1,4 +1,4 @@
-//! A container's standard streams over one connection to its engine: stdout and stdin as a connection, stderr apart.
+//! A container's standard streams over one connection to its engine: stdin and stdout as a connection, stderr apart.
 
 use std::pin::Pin;
 
@@ -15,21 +15,8 @@ use mcp::transport::{
 /// Bytes that wait in each direction before the other side does.
 const CAPACITY: usize = 64 * 1024;
 
-/// What keeps the connection from ending: the other end of what it reads.
-pub(super) struct Held {
-    _stdout: Option<DuplexStream>,
-    /// How the connection ended.
-    pub(super) end: StreamEnd,
-}
-
-/// How the connection to the engine ended, as far as it tells by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StreamEnd {
-    /// The engine closed it.
-    Closed,
-    /// It broke.
-    Broken,
-}
+/// The other end of what the connection reads, which keeps it from ending, and whether the connection to the engine broke.
+pub(super) type Held = (Option<DuplexStream>, bool);
 
 /// A connection over an attached container, and the work that carries its bytes. The work ends when the engine closes the
 /// connection: when nobody in the container can write any more, or when the engine is gone. The connection to the server
@@ -58,7 +45,7 @@ async fn carry(
 ) -> Held {
     let AttachContainerResults { output, mut input } = streams;
     let writing = async {
-        // Whoever does not read any more is told by the connection, whose other end goes with this one.
+        // When the server does not read any more, dropping this end closes the connection.
         if copy(&mut stdin, &mut input).await.is_ok() {
             // The end of stdin, and only that: the rest of the connection is still read.
             let _ = input.shutdown().await;
@@ -78,13 +65,13 @@ async fn sort(
     stdout: DuplexStream,
     mut on_stderr: impl FnMut(&[u8]) + Send + 'static,
 ) -> Held {
-    // `None` once nobody reads it; the rest is still carried, so that the server never waits for us.
+    // `None` once it is not read any more; the rest is still drained, so that the server never blocks.
     let mut stdout = Some(stdout);
-    let end = loop {
+    let is_broken = loop {
         let frame = match output.next().await {
             Some(Ok(frame)) => frame,
-            Some(Err(_)) => break StreamEnd::Broken,
-            None => break StreamEnd::Closed,
+            Some(Err(_)) => break true,
+            None => break false,
         };
         match frame {
             LogOutput::StdErr { message } => on_stderr(&message),
@@ -98,10 +85,7 @@ async fn sort(
             LogOutput::StdIn { .. } => {}
         }
     };
-    Held {
-        _stdout: stdout,
-        end,
-    }
+    (stdout, is_broken)
 }
 
 #[cfg(test)]

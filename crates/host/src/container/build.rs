@@ -164,7 +164,7 @@ fn pack(folder: &Folder) -> Result<Sealed, Failure> {
     let mut bundle = Bundle::new().map_err(|error| unreadable(&folder.path, &error))?;
     bundle
         .tree(&folder.path, Path::new(""), &|path| ignored.keeps(path))
-        .map_err(|failed| unreadable(&failed.path, &failed.error))?;
+        .map_err(|(path, error)| unreadable(&path, &error))?;
     bundle
         .seal()
         .map_err(|error| unreadable(&folder.path, &error))

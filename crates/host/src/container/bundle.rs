@@ -1,9 +1,10 @@
-//! Files of ours as a tar archive for the engine: written to a nameless temporary file, so that nothing is left of
-//! it whatever happens, and sent from there without being held in memory.
+//! Files of ours as a tar archive for the engine, written to a nameless temporary file, so that nothing is left of it, and
+//! sent from there.
 
 use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom},
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -22,19 +23,13 @@ pub(super) struct Bundle {
     digest: Sha256,
 }
 
-/// A file or folder that cannot be taken.
-#[derive(Debug)]
-pub(super) struct Unreadable {
-    /// Which.
-    pub(super) path: PathBuf,
-    /// Why.
-    pub(super) error: io::Error,
-}
+/// A file or folder that cannot be read, and why.
+pub(super) type Unreadable = (PathBuf, io::Error);
 
 /// An archive that is complete.
 pub(super) struct Sealed {
     file: File,
-    /// The sha256 of names, kinds, modes and contents; times are no part of it.
+    /// The sha256 of names, kinds, modes and contents, without times.
     pub(super) digest: String,
     /// How long it is.
     pub(super) bytes: u64,
@@ -71,14 +66,14 @@ impl Bundle {
     ) -> Result<(), Unreadable> {
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |error| Unreadable { path, error }
+            move |error| (path, error)
         };
         let facts = fs::metadata(from).map_err(failed(from))?;
-        if !facts.is_dir() {
-            return self.file(from, &facts, name).map_err(failed(from));
-        }
         if name != Path::new("") {
-            self.own(from, &facts, name).map_err(failed(from))?;
+            self.add(from, &facts, name).map_err(failed(from))?;
+        }
+        if !facts.is_dir() {
+            return Ok(());
         }
         let mut waiting = vec![PathBuf::new()];
         while let Some(below) = waiting.pop() {
@@ -90,45 +85,39 @@ impl Bundle {
                 let below = below.join(entry.file_name());
                 let path = entry.path();
                 let facts = fs::symlink_metadata(&path).map_err(failed(&path))?;
-                let kept = keeps(&below);
+                if keeps(&below) {
+                    let inside = name.join(&below);
+                    self.add(&path, &facts, &inside).map_err(failed(&path))?;
+                }
                 if facts.is_dir() {
                     // Something inside may be kept although the folder is not.
-                    waiting.push(below.clone());
+                    waiting.push(below);
                 }
-                if !kept {
-                    continue;
-                }
-                let inside = name.join(&below);
-                let added = if facts.is_file() {
-                    self.file(&path, &facts, &inside)
-                } else {
-                    self.own(&path, &facts, &inside)
-                };
-                added.map_err(failed(&path))?;
             }
         }
         Ok(())
     }
 
-    /// Adds a file.
-    fn file(&mut self, from: &Path, facts: &fs::Metadata, name: &Path) -> io::Result<()> {
-        let mode = mode(facts);
-        self.note(name, "file", mode, &mut regular::open(from)?)?;
-        let mut header = header(facts);
-        header.set_entry_type(EntryType::Regular);
-        header.set_size(facts.len());
-        // A file that grows meanwhile would break the archive.
-        let content = io::Read::take(regular::open(from)?, facts.len());
-        self.tar.append_data(&mut header, name, content)
-    }
-
-    /// Adds a folder without its content, or a link; what is neither is left out.
-    fn own(&mut self, from: &Path, facts: &fs::Metadata, name: &Path) -> io::Result<()> {
-        let mut header = header(facts);
+    /// Adds a file, a folder without its content, or a link; anything else is left out.
+    fn add(&mut self, from: &Path, facts: &fs::Metadata, name: &Path) -> io::Result<()> {
+        let mode = facts.permissions().mode() & 0o7777;
+        let mut header = Header::new_gnu();
+        header.set_mode(mode);
+        // Files of an image belong to root.
+        header.set_uid(0);
+        header.set_gid(0);
+        header.set_mtime(u64::try_from(facts.mtime()).unwrap_or_default());
         header.set_size(0);
-        if facts.is_dir() {
+        if facts.is_file() {
+            self.note(name, "file", mode, &mut regular::open(from)?)?;
+            header.set_entry_type(EntryType::Regular);
+            header.set_size(facts.len());
+            // A file that grows meanwhile would break the archive.
+            let content = io::Read::take(regular::open(from)?, facts.len());
+            self.tar.append_data(&mut header, name, content)
+        } else if facts.is_dir() {
             header.set_entry_type(EntryType::Directory);
-            self.note(name, "folder", mode(facts), &mut io::empty())?;
+            self.note(name, "folder", mode, &mut io::empty())?;
             self.tar.append_data(&mut header, name, io::empty())
         } else if facts.is_symlink() {
             let target = fs::read_link(from)?;
@@ -183,22 +172,6 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn header(facts: &fs::Metadata) -> Header {
-    use std::os::unix::fs::MetadataExt;
-    let mut header = Header::new_gnu();
-    header.set_mode(mode(facts));
-    // Of the image, whoever owns it here.
-    header.set_uid(0);
-    header.set_gid(0);
-    header.set_mtime(u64::try_from(facts.mtime()).unwrap_or_default());
-    header
-}
-
-fn mode(facts: &fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    facts.permissions().mode() & 0o7777
 }
 
 #[cfg(test)]

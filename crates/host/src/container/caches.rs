@@ -1,5 +1,5 @@
-//! What of the changes of a container is a cache: the bytecode of Python beside its sources, and the folder of Node.js.
-//! It is carried to another container; whatever else a server wrote stays behind.
+//! The caches among the changes of a container: the bytecode of Python beside its sources, and the folder of Node.js. They
+//! are carried to another container, and nothing else is.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -25,8 +25,8 @@ const BYTECODE: &str = "__pycache__";
 /// In memory when assertions run.
 const TEMPORARY: &str = "/tmp";
 
-/// Carries the caches. `made_by` wrote them, `used_by` is to read them: Node.js has a folder for each user, and nobody
-/// else may read what is in it.
+/// Carries the caches. `made_by` wrote them and `used_by` reads them: Node.js has a folder for each user, which no other
+/// user may read.
 pub(super) async fn carry(
     from: &Workshop<'_>,
     to: &Workshop<'_>,

@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::bundle::hex;
@@ -48,18 +49,6 @@ pub(super) struct Auth {
     pub(super) username: Option<String>,
     pub(super) password: Option<String>,
     pub(super) identitytoken: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Meta {
-    #[serde(rename = "Endpoints", default)]
-    endpoints: BTreeMap<String, MetaEndpoint>,
-}
-
-#[derive(Deserialize)]
-struct MetaEndpoint {
-    #[serde(rename = "Host", default)]
-    host: String,
 }
 
 /// The folder of Docker's configuration.
@@ -113,14 +102,16 @@ pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint
         Err(error) if is_absent(&error) => return Err(missing()),
         Err(error) => return Err(unreadable(&path, &error)),
     };
-    let meta: Meta = serde_json::from_str(&text).map_err(|error| unreadable(&path, &error))?;
-    let docker = meta.endpoints.get("docker");
-    let docker = docker
-        .filter(|endpoint| !endpoint.host.is_empty())
+    let meta: Value = serde_json::from_str(&text).map_err(|error| unreadable(&path, &error))?;
+    let host = meta
+        .pointer("/Endpoints/docker/Host")
+        .and_then(Value::as_str);
+    let host = host
+        .filter(|host| !host.is_empty())
         .ok_or_else(|| format!("`{}` names no `docker` endpoint", path.display()))?;
     let certificates = contexts.join("tls").join(id).join("docker");
     Ok(Endpoint {
-        host: docker.host.clone(),
+        host: host.to_owned(),
         certificates: certificates.is_dir().then_some(certificates),
     })
 }

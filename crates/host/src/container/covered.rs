@@ -1,5 +1,4 @@
-//! What of a container would lie over the fixture or in it: the server would see that instead, or what it leaves there
-//! would be seen by nobody. Pure.
+//! Mounts and volumes that would hide the fixture or a part of it. Pure.
 
 use std::path::{Path, PathBuf};
 

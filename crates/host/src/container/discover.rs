@@ -1,61 +1,35 @@
-//! Where a container engine may be: what was asked for, else the places where engines usually listen. Connects to
-//! none of them.
+//! The places where a container engine may be: the one that was asked for, else the usual ones. Connects to none of them.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use super::{context, failure::EngineError};
 use text::environment::Environment;
-
-/// Why a place is looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// `--docker-host`
-    Option,
-    /// `DOCKER_HOST`
-    Variable,
-    /// The current context of Docker's configuration.
-    Context(String),
-    /// A usual place.
-    Usual(&'static str),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Option => write!(formatter, "--docker-host"),
-            Self::Variable => write!(formatter, "DOCKER_HOST"),
-            Self::Context(name) => write!(formatter, "context `{name}`"),
-            Self::Usual(what) => write!(formatter, "{what}"),
-        }
-    }
-}
 
 /// A place where an engine may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     /// Its address, with a scheme.
     pub(super) address: String,
-    /// Why it is looked at.
-    pub(super) origin: Origin,
+    /// Why it is looked at, for people.
+    pub(super) origin: String,
+    /// Whether it is a usual place, and not one that was asked for.
+    pub(super) is_usual: bool,
     /// The folder with the `ca.pem`, `cert.pem` and `key.pem` that secure the connection; `None`: it is not secured.
     pub(super) tls: Option<PathBuf>,
 }
 
-/// The places to look at, in this order. Whoever names one gets that one or an error.
+/// The places to look at, in this order; only one when one is asked for.
 pub(super) fn candidates(
     option: Option<&str>,
     environment: &Environment,
     user: u32,
 ) -> Result<Vec<Candidate>, EngineError> {
     if let Some(host) = option {
-        return Ok(vec![asked(host, Origin::Option, environment)]);
+        return Ok(vec![asked(host, "--docker-host", environment)]);
     }
     let variable = environment.variable("DOCKER_HOST");
     if let Some(host) = variable.filter(|host| !host.is_empty()) {
-        return Ok(vec![asked(host, Origin::Variable, environment)]);
+        return Ok(vec![asked(host, "DOCKER_HOST", environment)]);
     }
     let current = context::current(environment).map_err(EngineError::Context)?;
     if let Some(name) = current {
@@ -63,13 +37,14 @@ pub(super) fn candidates(
         return Ok(vec![Candidate {
             tls: with_scheme_tls(&found.host, found.certificates, environment),
             address: found.host,
-            origin: Origin::Context(name),
+            origin: format!("context `{name}`"),
+            is_usual: false,
         }]);
     }
     Ok(usual(environment, user))
 }
 
-fn asked(host: &str, origin: Origin, environment: &Environment) -> Candidate {
+fn asked(host: &str, origin: &str, environment: &Environment) -> Candidate {
     let address = match host {
         path if path.starts_with('/') => format!("unix://{path}"),
         address if address.contains("://") => address.to_owned(),
@@ -81,7 +56,8 @@ fn asked(host: &str, origin: Origin, environment: &Environment) -> Candidate {
     Candidate {
         tls: with_scheme_tls(&address, tls, environment),
         address,
-        origin,
+        origin: origin.to_owned(),
+        is_usual: false,
     }
 }
 
@@ -125,7 +101,8 @@ fn usual(environment: &Environment, user: u32) -> Vec<Candidate> {
     places
         .map(|(path, what)| Candidate {
             address: format!("unix://{}", path.display()),
-            origin: Origin::Usual(what),
+            origin: what.to_owned(),
+            is_usual: true,
             tls: None,
         })
         .collect()
@@ -135,7 +112,7 @@ fn usual(environment: &Environment, user: u32) -> Vec<Candidate> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Origin, candidates};
+    use super::candidates;
     use text::environment::Environment;
 
     fn around(variables: &[(&str, &str)]) -> Environment {
@@ -152,32 +129,32 @@ mod tests {
     fn what_is_asked_for_is_the_only_place() {
         let case = |option: Option<&str>,
                     variables: &[(&str, &str)],
-                    wanted: (&str, Origin, Option<PathBuf>)| {
+                    wanted: (&str, &str, Option<PathBuf>)| {
             let found = candidates(option, &around(variables), 1).unwrap();
             assert_eq!(found.len(), 1, "{option:?} {variables:?}");
             let found = found.into_iter().next().unwrap();
-            assert_eq!((found.address.as_str(), found.origin, found.tls), wanted);
+            assert_eq!((found.address.as_str(), &*found.origin, found.tls), wanted);
         };
         let host = [("DOCKER_HOST", "tcp://far:2375")];
-        case(None, &host, ("tcp://far:2375", Origin::Variable, None));
+        case(None, &host, ("tcp://far:2375", "DOCKER_HOST", None));
         case(
             Some("/tmp/s"),
             &host,
-            ("unix:///tmp/s", Origin::Option, None),
+            ("unix:///tmp/s", "--docker-host", None),
         );
-        case(Some("far:1"), &[], ("tcp://far:1", Origin::Option, None));
+        case(Some("far:1"), &[], ("tcp://far:1", "--docker-host", None));
         let secured = [
             ("DOCKER_HOST", "tcp://far:2376"),
             ("DOCKER_TLS_VERIFY", "1"),
             ("DOCKER_CERT_PATH", "/certs"),
         ];
         let with = Some(PathBuf::from("/certs"));
-        case(None, &secured, ("tcp://far:2376", Origin::Variable, with));
+        case(None, &secured, ("tcp://far:2376", "DOCKER_HOST", with));
         let with = Some(PathBuf::from("/home/me/.docker"));
         case(
             Some("https://far"),
             &[("HOME", "/home/me")],
-            ("https://far", Origin::Option, with),
+            ("https://far", "--docker-host", with),
         );
     }
 

@@ -1,12 +1,11 @@
 //! The engine of a run: found, connected to, asked who it is. What it is used for stands in the files beside.
 
-use std::{collections::HashSet, fs, io, path::Path, time::Duration};
+use std::{fs, io, path::Path, time::Duration};
 
 use bollard::{
     API_DEFAULT_VERSION, Docker, errors::Error, models::SystemVersion,
     query_parameters::RemoveContainerOptionsBuilder,
 };
-use futures_util::{StreamExt, stream};
 use rustix::process::getuid;
 use tokio::time::timeout;
 
@@ -21,9 +20,6 @@ use text::environment::Environment;
 /// How long an engine may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// Engines that are greeted at once: more than there are usual places.
-const GREETINGS: usize = 16;
-
 /// How long an engine may take to begin an answer. What needs less time has its own limit.
 const ANSWER_SECONDS: u64 = 120;
 
@@ -35,7 +31,7 @@ const CERTIFICATES: [&str; 3] = ["ca.pem", "cert.pem", "key.pem"];
 pub struct Wanted {
     /// `--docker-host`
     pub host: Option<String>,
-    /// Who is told what to do when there is none.
+    /// Who asked for it.
     pub asker: Asker,
 }
 
@@ -65,7 +61,7 @@ pub struct EngineFacts {
     pub location: Location,
 }
 
-/// The engines that are told apart.
+/// The kinds of engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineKind {
     /// Docker's, or one that says so.
@@ -87,22 +83,14 @@ impl Engine {
     /// Finds the engine and greets it.
     pub async fn connect(wanted: &Wanted, environment: &Environment) -> Result<Self, EngineError> {
         let user = getuid().as_raw();
-        let candidates = discover::candidates(wanted.host.as_deref(), environment, user)?;
-        let mut seen = HashSet::new();
-        let different = candidates
-            .into_iter()
-            .filter(|candidate| seen.insert(candidate.address.clone()));
-        // All at once, so that several that hang take no longer than one; the first in order is taken.
-        let mut greetings = stream::iter(different.collect::<Vec<_>>())
-            .map(|candidate| async move { (greet(&candidate).await, candidate) })
-            .buffered(GREETINGS);
         let mut attempts: Vec<Attempt> = Vec::new();
-        while let Some((greeted, candidate)) = greetings.next().await {
-            match greeted {
+        for candidate in discover::candidates(wanted.host.as_deref(), environment, user)? {
+            match greet(&candidate).await {
                 Ok(engine) => return Ok(engine),
                 Err(failure) => attempts.push(Attempt {
                     address: candidate.address,
                     origin: candidate.origin,
+                    is_usual: candidate.is_usual,
                     failure,
                 }),
             }
@@ -110,8 +98,7 @@ impl Engine {
         Err(EngineError::Unreachable(attempts))
     }
 
-    /// Removes a container with its volumes, whatever it does. One that is gone, or that somebody else is removing, is no
-    /// error.
+    /// Removes a container with its volumes by force. A container that is gone or being removed is not an error.
     pub(super) async fn remove_container(&self, id: &str) -> Result<(), Error> {
         let options = RemoveContainerOptionsBuilder::default()
             .force(true)

@@ -1,8 +1,6 @@
-//! What went wrong between us and the engine, told apart so that each comes with its own way out.
+//! Why an engine cannot be used, with a next step for each reason.
 
 use std::{error::Error, fmt::Write as _, io};
-
-use super::discover::Origin;
 
 /// Who asked for an engine, which decides how options are called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,13 +30,13 @@ pub enum Unreachable {
     /// There is nothing.
     #[error("does not exist")]
     Missing,
-    /// There is something else than a socket.
+    /// It is not a socket.
     #[error("is {0}, not a socket")]
     NotASocket(&'static str),
     /// We may not connect.
     #[error("permission denied")]
     Denied,
-    /// Nobody listens.
+    /// Nothing listens there.
     #[error("nothing listens there")]
     Refused,
     /// It takes connections and does not answer.
@@ -61,8 +59,10 @@ pub struct Attempt {
     /// The address.
     pub address: String,
     /// Why it was tried.
-    pub origin: Origin,
-    /// Why it is of no use.
+    pub origin: String,
+    /// Whether it is a usual place, and not one that was asked for.
+    pub is_usual: bool,
+    /// Why it cannot be used.
     pub failure: Unreachable,
 }
 
@@ -104,10 +104,8 @@ impl EngineError {
         let Self::Unreachable(attempts) = self else {
             return false;
         };
-        attempts.iter().all(|attempt| match attempt.origin {
-            Origin::Usual(_) => attempt.failure == Unreachable::Missing,
-            Origin::Option | Origin::Variable | Origin::Context(_) => false,
-        })
+        let is_missing = |it: &Attempt| it.is_usual && it.failure == Unreachable::Missing;
+        attempts.iter().all(is_missing)
     }
 }
 
@@ -118,6 +116,7 @@ fn told(attempts: &[Attempt]) -> String {
             address,
             origin,
             failure,
+            ..
         } = attempt;
         let _ = write!(text, "\n  `{address}` ({origin}): {failure}");
         text

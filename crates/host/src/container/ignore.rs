@@ -22,7 +22,7 @@ enum Rule {
 }
 
 impl Ignored {
-    /// Reads the patterns. One that cannot be understood is told with its line.
+    /// Reads the patterns; the error has the line of an invalid pattern.
     pub(super) fn new(text: &str, always: &[&str]) -> Result<Self, (usize, String)> {
         let mut rules = Vec::new();
         for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -34,10 +34,12 @@ impl Ignored {
                 Some(rest) => (Rule::In, rest.trim()),
                 None => (Rule::Out, line),
             };
-            let Some(pattern) = cleaned(pattern) else {
+            // Patterns are relative to the folder, which is always sent itself.
+            let pattern = pattern.trim_start_matches("./").trim_matches('/');
+            if pattern.is_empty() || pattern == "." {
                 continue;
-            };
-            let glob = GlobBuilder::new(&pattern)
+            }
+            let glob = GlobBuilder::new(pattern)
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build()
@@ -64,24 +66,6 @@ impl Ignored {
         let last = self.rules.iter().rev().find(|(glob, _)| matching(glob));
         last.is_none_or(|(_, rule)| *rule == Rule::In)
     }
-}
-
-/// A pattern without what says nothing: a slash at either end, `./`, doubled slashes, a folder that `..` leaves again.
-/// `.` and `/` name the folder itself, which is always sent.
-fn cleaned(pattern: &str) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in pattern.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            // Above the root there is nothing; above the folder is nothing that is sent.
-            ".." if pattern.starts_with('/') => {}
-            part => parts.push(part),
-        }
-    }
-    (!parts.is_empty()).then(|| parts.join("/"))
 }
 
 #[cfg(test)]

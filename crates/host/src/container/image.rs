@@ -1,5 +1,5 @@
-//! Images: what a suite names becomes an image that the engine has, with what must be known to start containers
-//! of it.
+//! Images: the image that a suite names, made ready at the engine, with the facts that are needed to start containers of
+//! it.
 
 use std::{
     collections::HashMap,
@@ -28,7 +28,7 @@ use text::environment::Environment;
 /// How long the engine may take to say what it knows of an image.
 const INSPECTION: Duration = Duration::from_secs(30);
 
-/// Told what goes on while an image is being made ready.
+/// Receives progress while an image is made ready.
 pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
 
 /// What goes on.
@@ -36,7 +36,7 @@ pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
 pub enum Told {
     /// Something has begun.
     Begun(String),
-    /// How far it is; worth a line that is overwritten, not one that stays.
+    /// How far it is: a line that is overwritten.
     Going(String),
 }
 
@@ -47,7 +47,7 @@ pub struct ReadyImage {
     pub id: String,
     /// The name and digest at the registry, `name@sha256:…`, when it came from one.
     pub digest: Option<String>,
-    /// How people call it.
+    /// Its name in messages.
     pub name: String,
     /// The user it names.
     pub user: Option<String>,
@@ -88,7 +88,7 @@ pub enum Rebuild {
     Yes,
 }
 
-/// The images of a run: each distinct source is provided once, whoever asks first.
+/// The images of a run: each distinct source is provided once.
 #[derive(Debug)]
 pub struct Images {
     known: Once<ImageSource, Arc<ReadyImage>>,
@@ -104,7 +104,7 @@ pub(super) struct Maker<'a> {
     pub(super) engine: &'a Engine,
     pub(super) environment: &'a Environment,
     pub(super) interrupt: &'a CancellationToken,
-    /// Whose the containers are that images are made in.
+    /// The run, for the labels of containers that images are made in.
     pub(super) run: &'a RunName,
     rebuild: Rebuild,
     progress: Progress<'a>,
@@ -112,8 +112,7 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The image of this name, found or made: by whoever asks first, awaited by all others of this run, however each of
-    /// them came to ask for it. `None`: it could not be made, and its maker has told why.
+    /// The image of this name, found or made once in this run. `None`: it could not be made, which `work` has reported.
     pub(super) async fn once(
         &self,
         name: &str,
@@ -150,7 +149,7 @@ impl Maker<'_> {
         self.rebuild == Rebuild::Yes
     }
 
-    /// Does something whose end nobody needs to wait for when the run is interrupted.
+    /// Does something that is dropped when the run is interrupted.
     pub(super) async fn unless_interrupted<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
@@ -186,8 +185,7 @@ impl Images {
         Arc::clone(&self.run)
     }
 
-    /// The image of a source, after a first start where one is asked for; waits while somebody provides it.
-    /// Interrupted, it leaves nothing half-made.
+    /// The image of a source, after a first start where one is asked for. Interrupted, it leaves nothing half-made.
     pub(super) async fn ready(
         &self,
         engine: &Engine,
@@ -239,7 +237,7 @@ impl Images {
 /// Makes sure that the engine has the image, and says what it is; not yet prepared.
 async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, Failure> {
     match &wanted.base {
-        // What is cut off here is the engine's to end: it gives up what nobody waits for.
+        // The engine gives up a pull when the connection is closed.
         ImageBase::Named(name) => {
             let named = pull::named(maker, name, wanted);
             maker.unless_interrupted(named).await

@@ -1,5 +1,4 @@
-//! What the engine's things of ours are marked with, so that whatever a killed run left is known again, by any later
-//! run, and nothing else is.
+//! The labels of our containers, volumes and networks. By them a later run recognises what a killed run left.
 
 use std::{
     collections::HashMap,
@@ -24,18 +23,16 @@ const OWNER: &str = "io.mcp-assert.owner";
 const CREATED: &str = "io.mcp-assert.created";
 /// The assertion it was made for.
 const ASSERTION: &str = "io.mcp-assert.assertion";
-/// The image it was made for.
-const IMAGE: &str = "io.mcp-assert.image";
-/// On a prepared image, the name it was given: one that has lost its name is nobody's any more.
+/// On a prepared image, the name it was given; an image without its name was replaced.
 pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
 
 /// The same of a built image.
 pub(super) const BUILT: &str = "io.mcp-assert.built";
 
 /// What a container hands on to an image that is made of it, unless the image says otherwise.
-const OF_MAKERS: [&str; 5] = [RUN, JOB, OWNER, CREATED, IMAGE];
+const OF_MAKERS: [&str; 4] = [RUN, JOB, OWNER, CREATED];
 
-/// Whatever is as old as this was left behind, whoever made it.
+/// What is as old as this was left behind.
 const ABANDONED: Duration = Duration::from_hours(24);
 
 /// Characters of an assertion's id that a label keeps.
@@ -85,15 +82,15 @@ impl RunName {
     /// The marks of the next container.
     pub(super) fn next(&self, assertion: &str) -> Marks {
         let job = self.job();
-        Marks {
-            name: format!("mcp-assert-{job}"),
-            labels: self.labels(job, (ASSERTION, head(assertion, LONGEST_ID))),
-        }
+        let name = format!("mcp-assert-{job}");
+        let mut labels = self.labels(job);
+        labels.insert(ASSERTION.to_owned(), head(assertion, LONGEST_ID));
+        Marks { name, labels }
     }
 
-    /// The labels of a container that an image of this name is made in.
-    pub(super) fn maker(&self, image: &str) -> HashMap<String, String> {
-        self.labels(self.job(), (IMAGE, image.to_owned()))
+    /// The labels of a container that an image is made in.
+    pub(super) fn maker(&self) -> HashMap<String, String> {
+        self.labels(self.job())
     }
 
     /// What is unlike in all runs, and has no dash.
@@ -107,19 +104,14 @@ impl RunName {
         format!("{}-{number}", self.unique())
     }
 
-    fn labels(&self, job: String, purpose: (&str, String)) -> HashMap<String, String> {
-        let created = now().as_secs();
+    fn labels(&self, job: String) -> HashMap<String, String> {
         let labels = [
             (RUN, self.text.clone()),
             (JOB, job),
             (OWNER, Owner::this().to_text()),
-            (CREATED, created.to_string()),
-            purpose,
+            (CREATED, now().as_secs().to_string()),
         ];
-        labels
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        labels.map(|(name, value)| (name.to_owned(), value)).into()
     }
 }
 
@@ -128,17 +120,12 @@ pub(super) fn unique(run: &str) -> &str {
     run.rsplit('-').next().unwrap_or(run)
 }
 
-/// The same of what [`RunName::job`] made.
-pub(super) fn unique_of_job(job: &str) -> Option<&str> {
-    Some(job.rsplit_once('-')?.0)
-}
-
-/// The labels of an image that is made of a container of ours: a container that somebody starts of it must not look
-/// like one of ours, and what it takes over can be emptied, not taken away.
-pub(super) fn of_image() -> impl Iterator<Item = (String, String)> {
+/// The labels of an image that is made of a container of ours: a container that is started of it later must not look
+/// like ours. Labels can be emptied, not removed.
+pub(super) fn of_image() -> HashMap<String, String> {
     OF_MAKERS
-        .into_iter()
         .map(|name| (name.to_owned(), String::new()))
+        .into()
 }
 
 /// Whether these are the labels of something of ours.
@@ -148,10 +135,8 @@ pub(super) fn are_ours(labels: &HashMap<String, String>) -> bool {
 
 /// Whether what was made then, in seconds since 1970, is too old to be waited for.
 pub(super) fn is_too_old(created: i64) -> bool {
-    let age = now()
-        .as_secs()
-        .saturating_sub(u64::try_from(created).unwrap_or(0));
-    age >= ABANDONED.as_secs()
+    let created = Duration::from_secs(u64::try_from(created).unwrap_or(0));
+    now().saturating_sub(created) >= ABANDONED
 }
 
 /// Whether what carries these labels was left behind: its maker is dead, or it is too old to be waited for.
@@ -180,7 +165,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::{
-        ASSERTION, CREATED, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now, of_image,
+        ASSERTION, CREATED, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now, of_image,
     };
     use crate::owner::Owner;
     use text::environment::Environment;
@@ -241,9 +226,8 @@ mod tests {
     #[test]
     fn what_is_started_of_an_image_of_ours_is_not_ours() {
         let run = RunName::new(&Environment::default());
-        let mut labels = run.maker("mcp-assert/prepared:1");
-        assert_eq!(labels[IMAGE], "mcp-assert/prepared:1");
-        assert_ne!(labels[JOB], run.maker("x")[JOB]);
+        let mut labels = run.maker();
+        assert_ne!(labels[JOB], run.maker()[JOB]);
         assert!(are_ours(&labels));
         labels.extend(of_image());
         assert!(!are_ours(&labels) && !is_abandoned(&labels));

@@ -1,5 +1,4 @@
-//! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
-//! its server goes through `attach`; who needs a container is decided by `plan`.
+//! Containers: finding the engine, images, and one fresh container for each job.
 
 mod attach;
 pub mod body;
@@ -76,7 +75,7 @@ const HURRIED_REMOVALS: usize = 8;
 /// How long the engine may take to remove a container. When one takes longer, the others are not waited for.
 const REMOVAL: Duration = Duration::from_secs(15);
 
-/// How long the engine may take to answer who wanted a container and does not any more.
+/// How long the engine may take to answer an abandoned request for a container.
 const ANSWER: Duration = Duration::from_secs(15);
 
 /// The same when the run was interrupted.
@@ -103,9 +102,8 @@ pub struct Containers {
     silent: CancellationToken,
     /// Whether the engine once left something without an answer: then it is waited for less at the end.
     mistrusted: AtomicBool,
-    /// The names of containers that may be there.
-    unremoved: Mutex<BTreeMap<String, Made>>,
-    /// Removals that nobody waits for but [`Containers::close`].
+    unremoved: Mutex<Unremoved>,
+    /// Removals that only [`Containers::close`] waits for.
     abandoned: Mutex<JoinSet<()>>,
 }
 
@@ -139,7 +137,7 @@ impl Containers {
         &self.run
     }
 
-    /// The image of a source, started once as said; provided at the first question, whoever asks.
+    /// The image of a source, after a first start where one is asked for.
     pub async fn image(
         &self,
         wanted: (&ImageSource, Option<FirstStart>),
@@ -159,7 +157,7 @@ impl Containers {
         self.mistrusted.store(true, Ordering::Relaxed);
     }
 
-    /// The right to create and start a container. Waiting for it is no time of the assertion's.
+    /// The right to create and start a container. Waiting for it does not count as time of the assertion.
     pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.
         self.starts.acquire().await.ok()
@@ -181,10 +179,7 @@ impl Containers {
     /// Waits for every removal, then removes whatever of this run is still there; gives back what the engine did not
     /// remove, each by kind and name.
     pub async fn close(&self) -> Vec<String> {
-        let mut waiting = {
-            let mut abandoned = locked(&self.abandoned);
-            std::mem::take(&mut *abandoned)
-        };
+        let mut waiting = std::mem::take(&mut *locked(&self.abandoned));
         while waiting.join_next().await.is_some() {}
         let mistrusted = self.mistrusted.load(Ordering::Relaxed);
         if mistrusted {
@@ -193,17 +188,7 @@ impl Containers {
                 return self.known();
             }
         }
-        let names = |made: Option<Made>| {
-            let unremoved = locked(&self.unremoved);
-            let wanted = unremoved
-                .iter()
-                .filter(|(_, is)| made.is_none_or(|made| made == **is));
-            wanted.map(|(name, _)| name.clone()).collect()
-        };
-        let unremoved = reap::Unremoved {
-            all: names(None),
-            unanswered: names(Some(Made::Asked)),
-        };
+        let unremoved = locked(&self.unremoved).clone();
         let patience = if mistrusted {
             Patience::short()
         } else {
@@ -212,19 +197,19 @@ impl Containers {
         Box::pin(reap::of_run(
             (&self.engine, &patience),
             &self.run,
-            unremoved,
+            &unremoved,
         ))
         .await
     }
 
     /// The engine has said whether it made this one.
     fn answered(&self, name: &str) {
-        if let Some(made) = locked(&self.unremoved).get_mut(name) {
-            *made = Made::Answered;
+        if let Some(answered) = locked(&self.unremoved).get_mut(name) {
+            *answered = true;
         }
     }
 
-    /// Waits for an answer that nobody else waits for any more; whether it came.
+    /// Waits for the engine's answer to an abandoned request; whether it came.
     async fn answers(&self, answer: impl Future) -> bool {
         let patience = async {
             tokio::select! {
@@ -245,41 +230,26 @@ impl Containers {
         }
     }
 
-    /// Removes a container with its volumes, whatever it does; tells how long the engine took.
-    async fn remove(&self, id: &str, name: &str) -> (Removed, Duration) {
+    /// Removes a container with its volumes, whatever it does; whether that worked, and how long the engine took.
+    async fn remove(&self, id: &str, name: &str) -> (bool, Duration) {
         let _permit = self.removals.acquire().await.ok();
         let begun = Instant::now();
         if self.silent.is_cancelled() {
-            return (Removed::No, Duration::ZERO);
+            return (false, Duration::ZERO);
         }
-        let removed = match timeout(REMOVAL, self.engine.remove_container(id)).await {
-            Ok(Ok(())) => {
-                locked(&self.unremoved).remove(name);
-                Removed::Yes
-            }
-            Ok(Err(_)) => Removed::No,
+        let removed = timeout(REMOVAL, self.engine.remove_container(id)).await;
+        match &removed {
+            Ok(Ok(())) => drop(locked(&self.unremoved).remove(name)),
+            Ok(Err(_)) => {}
             Err(_) => {
                 self.silent.cancel();
                 self.mistrust();
-                Removed::No
             }
-        };
-        (removed, begun.elapsed())
+        }
+        (matches!(removed, Ok(Ok(()))), begun.elapsed())
     }
 }
 
-/// Whether a container is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Made {
-    /// The engine was asked for it, and has not answered: it may still come.
-    Asked,
-    /// The engine has answered.
-    Answered,
-}
-
-/// Whether a container was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Removed {
-    Yes,
-    No,
-}
+/// The names of containers that may be there, and whether the engine has answered that it made them: it may still make
+/// the others.
+type Unremoved = BTreeMap<String, bool>;

@@ -138,9 +138,7 @@ fn pack(path: &Path) -> Result<(Sealed, Option<String>), Failure> {
     let mut add = |from: &Path, name: &str| {
         bundle
             .tree(from, Path::new(name.trim_start_matches('/')), &|_| true)
-            .map_err(|failed| {
-                Failure::own(format!("`{}`: {}", failed.path.display(), failed.error))
-            })
+            .map_err(|(path, error)| Failure::own(format!("`{}`: {error}", path.display())))
     };
     add(path, PROGRAM)?;
     for (name, library) in libraries {

@@ -1,5 +1,5 @@
-//! The duty to remove a container, from the moment the engine is asked for it: whoever loses interest before the answer
-//! came leaves it to the end of the run to wait for that answer, because the engine makes what it was asked for.
+//! The duty to remove a container, from the moment the engine is asked for it. A caller that gives up before the engine
+//! answered leaves the duty to the end of the run, because the engine makes what it was asked for.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use bollard::{
 };
 use tokio::{runtime::Handle, task::JoinHandle};
 
-use super::{Containers, Made, Removed};
+use super::Containers;
 use crate::locked;
 
 /// The duty to remove a container. Dropped, it passes to [`Containers::close`].
@@ -45,7 +45,7 @@ impl Owned {
         body: ContainerCreateBody,
     ) -> Result<(), Error> {
         self.due = true;
-        locked(&self.crew.unremoved).insert(self.name.clone(), Made::Asked);
+        locked(&self.crew.unremoved).insert(self.name.clone(), false);
         let docker = self.crew.engine.docker.clone();
         // In a task of its own: a request that breaks off may or may not have made something.
         let asking = async move { docker.create_container(Some(options), body).await };
@@ -73,7 +73,7 @@ impl Owned {
             return Duration::ZERO;
         }
         let (removed, took) = self.crew.remove(&self.id, &self.name).await;
-        self.due = removed == Removed::No;
+        self.due = !removed;
         took
     }
 

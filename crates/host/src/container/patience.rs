@@ -1,5 +1,5 @@
-//! How long the engine is waited for when things of ours are looked for and removed: each request has its own time, and
-//! once one had no answer in it, all others share a short rest. What is not removed then, a later run removes.
+//! How long the engine is waited for while things of ours are listed and removed. Each request has its own time; once one
+//! had no answer, all others share a short rest. A later run removes what is left.
 
 use std::{sync::OnceLock, time::Duration};
 

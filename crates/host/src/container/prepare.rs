@@ -117,7 +117,7 @@ fn pack(copied: &[(PathBuf, String)]) -> Result<Sealed, Failure> {
         }
         bundle
             .tree(from, &inside, &|_| true)
-            .map_err(|unreadable| failed(&unreadable.path, &unreadable.error))?;
+            .map_err(|(path, error)| failed(&path, &error))?;
     }
     bundle
         .seal()
@@ -153,7 +153,6 @@ impl<'a> Work<'a> {
                 platform: self.platform,
                 name: &self.lock,
                 run: self.maker.run,
-                makes: self.name,
                 network: self.prepare.network.as_deref().unwrap_or(NETWORK),
                 freedom: Freedom::Open,
             };

@@ -22,7 +22,7 @@ const TRIES: u32 = 3;
 /// The wait before the second try; each further one takes three times as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// How often progress is told.
+/// How often progress is reported.
 const TELLING: Duration = Duration::from_millis(500);
 
 /// The image of a name.
@@ -66,12 +66,8 @@ pub(super) async fn named(
 
 /// Whether an image of this platform is what was wanted; variants of a processor are the engine's matter.
 fn fits(wanted: &str, has: &str) -> bool {
-    let parts = |text: &str| {
-        let mut parts = text.split('/').map(str::to_lowercase);
-        (parts.next(), parts.next())
-    };
-    let (wanted, has) = (parts(wanted), parts(has));
-    wanted.0 == has.0 && (wanted.1.is_none() || wanted.1 == has.1)
+    let mut parts = wanted.split('/').zip(has.split('/')).take(2);
+    parts.all(|(wanted, has)| wanted.eq_ignore_ascii_case(has))
 }
 
 /// Whether it is an id, which no registry knows.

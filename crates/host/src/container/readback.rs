@@ -87,7 +87,7 @@ pub(super) async fn tree(
         .path(path)
         .build();
     let stream = docker.download_from_container(id, Some(options));
-    // The reading thread ends with the stream, whatever the engine does, and when nobody waits for it any more.
+    // The stream ends after a while and with its reader, and the reading thread with it.
     let wanted = CancellationToken::new();
     let unwanted = wanted.clone().cancelled_owned();
     let _wanted = wanted.drop_guard();
@@ -128,8 +128,7 @@ pub(super) async fn tree(
     }
 }
 
-/// Whether the container itself is there: of one that is gone, engines say by number what they say of a file that is
-/// not, and each in words of its own.
+/// Whether the container itself is there: engines answer 404 for a missing container as for a missing file.
 pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
     let gone = || Err("the container is gone".to_owned());
     match timeout(ANSWER, docker.inspect_container(id, None)).await {

@@ -1,5 +1,5 @@
-//! Removes what runs left at the engine: of this run at its end, of killed ones when the next run begins, and on
-//! request. Whatever does not carry our labels or our names is never touched.
+//! Removes what runs left at the engine: this run at its end, killed runs when the next run begins, or on request. Only
+//! what carries our labels or names is touched.
 
 use std::{
     collections::HashMap,
@@ -19,6 +19,7 @@ use futures_util::{StreamExt, stream};
 use tokio::time::sleep;
 
 use super::{
+    Unremoved,
     engine::Engine,
     failure::{chain, is_unknown},
     labels::{self, BUILT, PREPARED, RunName},
@@ -96,38 +97,22 @@ impl Display for Leftover {
     }
 }
 
-/// The names of containers that a run has not seen removed.
-pub(super) struct Unremoved {
-    /// All of them.
-    pub(super) all: Vec<String>,
-    /// Those that the engine was asked for without an answer, and may make at any time.
-    pub(super) unanswered: Vec<String>,
-}
-
-/// Containers as they are told to people.
+/// Containers by kind and name, for messages.
 pub(super) fn containers_called(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let names = names.into_iter();
     names.map(|name| format!("container `{name}`")).collect()
 }
 
-/// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it
-/// has: then it is taken to have all that is `unremoved`.
-pub(super) async fn of_run(
-    (engine, patience): (&Engine, &Patience),
-    run: &RunName,
-    unremoved: Unremoved,
-) -> Vec<String> {
-    let mut reaped = with_patience((engine, patience), Whose::Run(run.text())).await;
-    let may_be_there = if reaped.failures.len() > reaped.left.len() {
-        unremoved.all
-    } else {
-        unremoved.unanswered
-    };
-    let removed = std::mem::take(&mut reaped.containers);
-    let may_be_there = may_be_there
-        .into_iter()
-        .filter(|name| !removed.contains(name));
-    reaped.left.extend(containers_called(may_be_there));
+/// Removes what this run left; gives back what stays, which a later run sweeps. Where the engine does not list what it has,
+/// all that is `unremoved` may be there, and else what it has not answered for.
+pub(super) async fn of_run(asked: Asked<'_>, run: &RunName, unremoved: &Unremoved) -> Vec<String> {
+    let mut reaped = with_patience(asked, Whose::Run(run.text())).await;
+    let is_unlisted = reaped.failures.len() > reaped.left.len();
+    let may_be_there = unremoved.iter().filter(|(name, answered)| {
+        (is_unlisted || !**answered) && !reaped.containers.contains(name)
+    });
+    let names = may_be_there.map(|(name, _)| name.clone());
+    reaped.left.extend(containers_called(names));
     reaped.left.sort_unstable();
     reaped.left.dedup();
     reaped.left

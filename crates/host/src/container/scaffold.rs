@@ -1,7 +1,6 @@
-//! What is made on the way to an image, under names that tell whose it is: an engine keeps the image of every step of a
-//! build, nameless and without a label of ours, and a build that is killed would leave the last one where nobody finds
-//! it. The name goes on with the build and goes away with its end; of a killed run it tells the next one what to
-//! remove.
+//! Names for the images of unfinished builds. An engine keeps the image of every step of a build, without a name or a label
+//! of ours, so that a killed build would leave images that cannot be found. The names tell the run and its owner; they are
+//! removed with the end of the build.
 
 use std::time::Duration;
 
@@ -12,12 +11,7 @@ use bollard::{
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::{
-    engine::Engine,
-    failure::is_unknown,
-    labels::{self, RunName},
-    workshop,
-};
+use super::{engine::Engine, failure::is_unknown, labels::RunName, workshop};
 use crate::owner::Owner;
 
 /// The names of what unfinished builds have made.
@@ -29,7 +23,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// How long the engine may take to remove all that a build made.
 const TEARING_DOWN: Duration = Duration::from_secs(5);
 
-/// How long an engine may take to end the step of a build that nobody waits for any more.
+/// How long an engine may take to end the step of an interrupted build.
 const GIVING_UP: Duration = Duration::from_secs(3);
 
 /// The images that hold up a build.
@@ -96,25 +90,24 @@ impl<'a> Scaffold<'a> {
                     delete_nameless(self.engine, &before).await;
                 }
             }
-            // What stays now is found by the next run.
+            // The next run finds what stays.
             let _ = delete(self.engine, &format!("{REPOSITORY}:{}", stage.tag)).await;
         }
     }
 
-    /// The build came to nothing, and so does what it made.
+    /// The build failed: removes what it made.
     pub(super) async fn tear_down(self) {
         let removing = async {
             for stage in self.stages.iter().rev() {
                 let _ = remove(self.engine, &stage.id, &stage.tag).await;
             }
         };
-        // What stays now is found by the end of this run, or by the next one.
+        // The end of this run or the next run finds what stays.
         let _ = timeout(TEARING_DOWN, removing).await;
     }
 }
 
-/// Waits until the engine has ended the step that ran in this container; it does so by itself when nobody listens to
-/// the build any more.
+/// Waits until the engine has ended the step that ran in this container, which it does once the connection is closed.
 pub(super) async fn given_up(engine: &Engine, container: &str) {
     let options = WaitContainerOptionsBuilder::default()
         .condition("removed")
@@ -140,7 +133,7 @@ pub(super) async fn remove(engine: &Engine, id: &str, tag: &str) -> Result<(), E
     }
 }
 
-/// Removes an image by name or id. None there is no error.
+/// Removes an image by name or id. A missing image is not an error.
 pub(super) async fn delete(engine: &Engine, image: &str) -> Result<(), Error> {
     let docker = &engine.docker;
     let asked = docker.remove_image(image, None::<RemoveImageOptions>, None);
@@ -151,7 +144,7 @@ pub(super) async fn delete(engine: &Engine, image: &str) -> Result<(), Error> {
     }
 }
 
-/// Removes an image that nobody can name any more; an engine that still uses it keeps it.
+/// Removes an image that has no name any more; an engine that still uses it keeps it.
 pub(super) async fn delete_nameless(engine: &Engine, id: &str) {
     let found = timeout(ANSWER, engine.docker.inspect_image(id)).await;
     let Ok(Ok(found)) = found else {
@@ -185,10 +178,8 @@ pub(super) fn tag(job: &str) -> String {
 /// Whose a tag is: the part of its run's name that no other run has, and its owner.
 pub(super) fn read(tag: &str) -> Option<(&str, Owner)> {
     let (job, owner) = tag.split_once('_')?;
-    Some((
-        labels::unique_of_job(job)?,
-        Owner::parse(&owner.replacen('_', ":", 2))?,
-    ))
+    let (run, _) = job.rsplit_once('-')?;
+    Some((run, Owner::parse(&owner.replacen('_', ":", 2))?))
 }
 
 #[cfg(test)]

@@ -19,12 +19,12 @@ use super::{
     Containers, body,
     failure::chain,
     image::ReadyImage,
-    network::{self, Network},
+    network,
     owned::Owned,
     readback::{self, ReadFailure, Tree},
     refusal::{self, About, Failure},
     sight::{self, Overlaid},
-    steps::{self, State, Steps},
+    steps::{self, Steps},
     work::Work,
 };
 use crate::{fixture::Fixture, launch::CommandLine, locked, process::Patience, tail::Tail};
@@ -79,15 +79,19 @@ pub enum Listens {
 #[derive(Debug)]
 pub struct ServerContainer {
     owned: Owned,
-    network: Option<Network>,
-    state: watch::Receiver<State>,
+    /// The network of its own.
+    network: Option<String>,
+    /// How it ended; `None` while it runs.
+    state: watch::Receiver<Option<ExitStatus>>,
     stderr: Arc<Mutex<Tail>>,
     work: JoinHandle<()>,
     /// Whether it lived when it was asked to end; `None` before that.
     lived: Option<bool>,
     ended: Option<Exit>,
-    seen: ContainerSeen,
-    before: BTreeMap<String, FileState>,
+    /// What the report says about it.
+    pub seen: ContainerSeen,
+    /// The named paths outside of the fixture before the server started.
+    pub before: BTreeMap<String, FileState>,
     /// What lies over its image.
     overlaid: Overlaid,
     memory_limit: Option<u64>,
@@ -100,7 +104,7 @@ enum Heard {
     Yes,
     /// The engine does not answer, or cannot do it.
     No,
-    /// There was nobody left to hear it: the end had come, and the notice of it had not.
+    /// The container had ended already, and the notice of it had not come.
     Over,
 }
 
@@ -163,48 +167,26 @@ impl ServerContainer {
         }
     }
 
-    /// What was at the paths outside of the fixture before the server started.
-    pub fn before(&self) -> &BTreeMap<String, FileState> {
-        &self.before
-    }
-
-    /// What the report says about it.
-    pub fn seen(&self) -> &ContainerSeen {
-        &self.seen
-    }
-
     /// How it ended, if it has.
     pub fn status(&self) -> Option<ExitStatus> {
-        match *self.state.borrow() {
-            State::Running => None,
-            State::Ended(status) => Some(status),
-        }
+        *self.state.borrow()
     }
 
-    /// Waits for its end.
-    pub async fn exited(&self) -> ExitStatus {
-        self.end_watch().await
-    }
-
-    /// The same, for whoever outlives the borrow.
+    /// Waits for its end without borrowing it.
     pub fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
         let mut state = self.state.clone();
         async move {
-            let ended = state.wait_for(|state| *state != State::Running).await;
-            match ended.map(|state| *state) {
-                Ok(State::Ended(status)) => status,
-                Ok(State::Running) | Err(_) => ExitStatus::Unknown,
-            }
+            let ended = state.wait_for(Option::is_some).await;
+            ended.ok().and_then(|it| *it).unwrap_or(ExitStatus::Unknown)
         }
     }
 
     /// What it wrote to stderr so far.
     pub fn stderr(&self) -> StderrTail {
-        let tail = locked(&self.stderr);
-        tail.kept()
+        locked(&self.stderr).kept()
     }
 
-    /// Says that from now on it is expected to end.
+    /// Expects its end from now on.
     pub fn ask(&mut self) {
         if self.lived.is_none() {
             self.lived = Some(self.status().is_none());
@@ -235,7 +217,7 @@ impl ServerContainer {
         self.ask();
         let (ending, heard) = self.descend(patience).await;
         let status = match (self.status(), heard) {
-            // What it took, and what the server would have done, nobody knows, also where its end is told late.
+            // It is not known what the server would have done, even when its end is reported later.
             (_, Heard::No) => ExitStatus::Unknown,
             (Some(status), _) => status,
             (None, Heard::Yes) => ExitStatus::Signal(9),
@@ -250,7 +232,7 @@ impl ServerContainer {
         .await
     }
 
-    /// Has it removed at once: nobody waits for its end any more but [`Containers::close`].
+    /// Removes it in the background; [`Containers::close`] waits for that.
     pub fn abandon(&mut self) -> Exit {
         if let Some(exit) = self.ended {
             return exit;
@@ -270,15 +252,14 @@ impl ServerContainer {
         self.ended = Some(exit);
         self.seen.remove = self.owned.remove().await;
         if let Some(network) = &self.network {
-            let removing = network.remove(&self.owned.crew);
+            let removing = network::remove(&self.owned.crew, network);
             // What takes longer is left to the end of the run.
             let _ = timeout(AFTERWARDS, removing).await;
         }
         // With the container its streams have ended.
         if timeout(AFTERWARDS, &mut self.work).await.is_err() {
             self.work.abort();
-            let mut tail = locked(&self.stderr);
-            tail.cut_off();
+            locked(&self.stderr).cut_off();
         }
         exit
     }
@@ -295,12 +276,12 @@ impl ServerContainer {
             Heard::No => return (Ending::Killed, Heard::No),
             Heard::Over => return (Ending::StdinClosed, Heard::Over),
         }
-        if timeout(patience.terminated, self.exited()).await.is_ok() {
+        if timeout(patience.terminated, self.end_watch()).await.is_ok() {
             return (Ending::Terminated, Heard::Yes);
         }
         match self.signal("SIGKILL").await {
             Heard::Yes => {
-                let _ = timeout(VANISHING, self.exited()).await;
+                let _ = timeout(VANISHING, self.end_watch()).await;
                 (Ending::Killed, Heard::Yes)
             }
             Heard::No => (Ending::Killed, Heard::No),
@@ -311,23 +292,23 @@ impl ServerContainer {
     /// Whether it ends without a signal, in the time it has for it: longer where it is at work.
     async fn ends_unasked(&self, patience: Patience) -> bool {
         if patience.at_work.is_zero() {
-            return timeout(patience.closed, self.exited()).await.is_ok();
+            return timeout(patience.closed, self.end_watch()).await.is_ok();
         }
         let quiet = patience.closed.saturating_sub(LOOK);
-        if timeout(quiet, self.exited()).await.is_ok() {
+        if timeout(quiet, self.end_watch()).await.is_ok() {
             return true;
         }
         let over = Instant::now() + LOOK + patience.at_work;
         let mut before = self.work_done().await;
         loop {
-            if timeout(LOOK, self.exited()).await.is_ok() {
+            if timeout(LOOK, self.end_watch()).await.is_ok() {
                 return true;
             }
             let now = self.work_done().await;
             let works = before.zip(now);
             let goes_on = works.is_some_and(|(before, now)| now.goes_on_since(before));
             if !goes_on || Instant::now() >= over {
-                // Who ended while the engine was asked is at work no more.
+                // It may have ended while the engine was asked.
                 return self.status().is_some();
             }
             before = now;
@@ -376,7 +357,7 @@ impl ServerContainer {
         self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;
     }
 
-    /// What a server that ended before its first answer died of, as far as it is no matter of its own.
+    /// Why a server that ended before its first answer could not be started, where that is known.
     pub fn explain(&self, status: ExitStatus) -> Option<Failure> {
         refusal::unstarted(&self.stderr().text(), status, &self.about)
     }

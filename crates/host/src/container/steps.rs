@@ -1,4 +1,4 @@
-//! The steps from an image to a running container, in the order the engine wants them, and the eyes on its end.
+//! The steps from an image to a running container, in the order the engine needs them, and how its end is observed.
 
 use std::{
     io,
@@ -23,11 +23,10 @@ use tokio::{
 };
 
 use super::{
-    Containers,
-    attach::{self, StreamEnd},
+    Containers, attach,
     body::{self, FIXTURE_VOLUME, Volume},
     failure::is_unknown,
-    network::Network,
+    network,
     owned::Owned,
     readback,
     refusal::{About, Asked, Failure, Kind, Refusal},
@@ -56,19 +55,10 @@ const LOOKS: usize = 10;
 /// How long is waited before it is asked again.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What is known of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    /// It runs.
-    Running,
-    /// It ended this way.
-    Ended(ExitStatus),
-}
-
-/// The streams of an attached and started container, what is known of it, its stderr, and the work that carries both.
+/// The connection to an attached and started container, how it ended, its stderr, and the task that carries both.
 pub(super) type Running = (
     Connection,
-    watch::Receiver<State>,
+    watch::Receiver<Option<ExitStatus>>,
     Arc<Mutex<Tail>>,
     JoinHandle<()>,
 );
@@ -100,7 +90,7 @@ impl Steps<'_> {
     }
 
     /// Makes the container; owned from the first byte of the request on.
-    pub(super) async fn create(&self) -> Result<(Owned, ContainerSeen, Option<Network>), Failure> {
+    pub(super) async fn create(&self) -> Result<(Owned, ContainerSeen, Option<String>), Failure> {
         let wanted = self.wanted;
         if wanted
             .command
@@ -126,7 +116,7 @@ impl Steps<'_> {
         };
         let network = match wanted.listens {
             Listens::OnNetwork if wanted.container.network.is_none() => {
-                let made = Network::new(self.crew, &marks);
+                let made = network::make(self.crew, &marks);
                 Some(self.within("network", made).await?)
             }
             Listens::OnNetwork | Listens::Nowhere => None,
@@ -136,7 +126,7 @@ impl Steps<'_> {
             wanted.image,
             &wanted.command,
             &marks,
-            (volume, network.as_ref().map(Network::name)),
+            (volume, network.as_deref()),
         );
         let mut options = CreateContainerOptionsBuilder::default().name(&name);
         if let Some(platform) = &wanted.container.platform {
@@ -226,36 +216,31 @@ impl Steps<'_> {
         let streams = self.within("attach to", asked).await?;
         let stderr = Arc::new(Mutex::new(Tail::default()));
         let heard = Arc::clone(&stderr);
-        let on_stderr = move |bytes: &[u8]| {
-            let mut tail = locked(&heard);
-            tail.push(bytes);
-        };
+        let on_stderr = move |bytes: &[u8]| locked(&heard).push(bytes);
         let (connection, carrying) = attach::attach(streams, on_stderr, clock);
         self.within("start", docker.start_container(&owned.id, None))
             .await?;
-        let (sender, state) = watch::channel(State::Running);
+        let (sender, state) = watch::channel(None);
         let (crew, id) = (Arc::clone(self.crew), owned.id.clone());
         let written = Arc::clone(&stderr);
         let work = tokio::spawn(async move {
-            let held = carrying.await;
-            let end = held.end;
+            let (held, is_broken) = carrying.await;
             let cut_off = |status: ExitStatus| {
-                // Of an engine that is gone, the connection ends as if nobody could write any more.
-                if end == StreamEnd::Broken || status == ExitStatus::Unknown {
-                    let mut tail = locked(&written);
-                    tail.cut_off();
+                // When the engine is gone, the connection ends as if the server had closed its streams.
+                if is_broken || status == ExitStatus::Unknown {
+                    locked(&written).cut_off();
                 }
                 status
             };
-            // Whoever sees the stream end is to know how the server ended, unless it lives on.
+            // The status is known before the end of the stream is seen, unless the server lives on.
             let mut status = Box::pin(status_of(&crew, &id));
             let known = timeout(STREAM_TO_END, &mut status).await;
             if let Ok(status) = known {
-                sender.send_replace(State::Ended(cut_off(status)));
+                sender.send_replace(Some(cut_off(status)));
             }
             drop(held);
             if known.is_err() {
-                sender.send_replace(State::Ended(cut_off(status.await)));
+                sender.send_replace(Some(cut_off(status.await)));
             }
         });
         Ok((connection, state, stderr, work))
@@ -307,7 +292,7 @@ async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
     }
 }
 
-/// What killed it, where the engine can tell: the kernel, for its memory, or somebody who removed it.
+/// What killed it, where the engine knows: the kernel for its memory, or a removal.
 async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
     let docker = &crew.engine.docker;
     // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.

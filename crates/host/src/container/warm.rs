@@ -1,7 +1,6 @@
-//! The first start of a server in a prepared image, made before any assertion: what a runtime writes down at a first
-//! start (the bytecode of Python, the code cache of Node.js) is kept in the image, because later starts find its root
-//! read-only. It happens in a container of its own, of which nothing but these caches is kept: what the server itself
-//! wrote would be there at the start of every assertion.
+//! The first start of a server in a prepared image, before any assertion. A runtime's caches (the bytecode of Python, the
+//! code cache of Node.js) are kept in the image, because later starts have a read-only root. It happens in a container of
+//! its own, of which only these caches are kept.
 
 use std::{path::Path, time::Duration};
 
@@ -38,7 +37,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How long it may take to end once its input has: caches are written then.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// The most characters of its command line that are told.
+/// The most characters of its command line that are shown.
 const LONGEST_SHOWN: usize = 80;
 
 /// How a server is started.
@@ -155,7 +154,6 @@ impl First<'_> {
             platform: None,
             name,
             run: self.maker.run,
-            makes: self.name,
             network: "none",
             freedom: Freedom::Closed,
         };
@@ -176,7 +174,7 @@ impl First<'_> {
         kept.keep(self.name, self.image, marks).await
     }
 
-    /// Who writes the caches, and who is to read them. A user that the image does not know cannot start anything.
+    /// The user that writes the caches, and the user that reads them.
     async fn owners(&self, shop: &Workshop<'_>) -> (Ids, Ids) {
         let passwd = shop.table("/etc/passwd").await;
         let groups = shop.table("/etc/group").await;
@@ -238,7 +236,7 @@ async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), C
             directory: Some("/"),
         })
         .await?;
-    // What it says is nobody's concern; its end is.
+    // Its output is ignored.
     let _ = timeout(ENDING, async {
         while running.output.next().await.is_some() {}
     })
@@ -246,8 +244,7 @@ async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), C
     Ok(())
 }
 
-/// Makes the handshake, closes the session, and waits for the end. A server that does not play along is not judged here:
-/// its assertions are.
+/// Makes the handshake, closes the session, and waits for the end. A server that fails here is judged by its assertions.
 async fn handshake(running: Running) -> Result<(), Closed> {
     let Running { output, input, .. } = running;
     let streams = AttachContainerResults { output, input };

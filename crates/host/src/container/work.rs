@@ -1,5 +1,4 @@
-//! Whether what runs in a container is at work, by the processor time that the engine counts. What follows from that is
-//! `server`'s.
+//! The processor time of a container as the engine counts it, by which a container at work is recognised.
 
 use std::time::Duration;
 

@@ -1,10 +1,9 @@
-//! A container in which an image is worked on before it is kept: it does nothing by itself, commands run beside.
+//! A container in which an image is worked on before it is kept; commands run in it.
 //!
-//! Its first process reads from a pipe that we hold, and the engine removes the container when that process ends:
-//! so nothing is left of it even if we are killed. One that was not started yet is known by its labels, of which an
-//! image made of it takes over the names alone.
+//! Its first process reads from a pipe that we hold, and the engine removes the container when that process ends, even if
+//! we are killed. A container that was not started yet is found by its labels.
 
-use std::{collections::HashMap, io, pin::Pin, sync::Mutex, time::Duration};
+use std::{io, pin::Pin, sync::Mutex, time::Duration};
 
 use bollard::{
     body_try_stream,
@@ -63,8 +62,6 @@ pub(super) struct Plan<'a> {
     pub(super) name: &'a str,
     /// Whose it is.
     pub(super) run: &'a RunName,
-    /// The name of the image that it is for.
-    pub(super) makes: &'a str,
     /// The network of the container.
     pub(super) network: &'a str,
     /// What commands in it may do.
@@ -84,7 +81,7 @@ pub(super) enum Freedom {
 pub(super) struct Run<'a> {
     /// The program and its arguments.
     pub(super) line: Vec<String>,
-    /// Variables, `NAME=value`; they are no part of what is kept.
+    /// Variables, `NAME=value`, which are not kept.
     pub(super) env: Vec<String>,
     /// Its user; `None`: the image's.
     pub(super) user: Option<&'a str>,
@@ -112,7 +109,7 @@ pub(super) struct Marks<'a> {
     pub(super) made_of: Option<&'a str>,
 }
 
-/// Why there is no workshop.
+/// Why a step failed.
 #[derive(Debug)]
 pub(super) enum Closed {
     /// Another one has the name.
@@ -304,7 +301,7 @@ impl<'a> Workshop<'a> {
             // It does not read what is sent with the request, and takes one change.
             EngineKind::Podman => options.changes("ENTRYPOINT []"),
         };
-        let mut labels: HashMap<String, String> = labels::of_image().collect();
+        let mut labels = labels::of_image();
         labels.insert(PREPARED.to_owned(), name.to_owned());
         labels.extend(marks.made_of.map(|id| (MADE_OF.to_owned(), id.to_owned())));
         let env = [&of.env[..], marks.variables].concat();
@@ -327,8 +324,7 @@ impl<'a> Workshop<'a> {
     }
 }
 
-/// Removes a container with its volumes; one that is gone already is no matter, nor one that the engine cannot
-/// remove now: it removes it by itself once the first process has ended.
+/// Removes a container with its volumes. Failures are ignored: the engine removes it once its first process has ended.
 pub(super) async fn remove(engine: &Engine, name: &str) {
     let _ = timeout(STEP, engine.remove_container(name)).await;
 }
@@ -340,7 +336,7 @@ fn body(plan: Plan<'_>, kind: EngineKind) -> ContainerCreateBody {
         // All in the entry point, and no command: an image without either would take over a command.
         entrypoint: list(&[SHELL, "-c", "read line"]),
         labels: match kind {
-            EngineKind::Docker => Some(plan.run.maker(plan.makes)),
+            EngineKind::Docker => Some(plan.run.maker()),
             // An image that it makes of this would take them over.
             EngineKind::Podman => None,
         },

@@ -1,5 +1,5 @@
-//! The children of this process: those that were started and are accounted for, and those that came to us
-//! because their parents ended first. Becoming their parent is what makes left-over daemons findable.
+//! The children of this process: those that were started here, and those that it adopted because their parents ended first.
+//! As their new parent we find daemons that a server left behind.
 
 use std::{
     collections::BTreeSet,
@@ -36,12 +36,12 @@ pub(super) fn discard(pid: Pid) {
     forget(pid);
 }
 
-/// A child was reaped, or nobody accounts for it any more.
+/// A child was reaped, or is not accounted for any more.
 pub(super) fn forget(pid: Pid) {
     known(|known| known.remove(&pid.as_raw_nonzero().get()));
 }
 
-/// Living children that nobody started here: adopted ones. The dead among them are reaped on the way.
+/// Living children that were not started here: adopted ones. Dead ones are reaped on the way.
 pub(super) fn adopted() -> Vec<Pid> {
     let mut found = table::children();
     if found.is_empty() {
@@ -53,14 +53,14 @@ pub(super) fn adopted() -> Vec<Pid> {
     found
 }
 
-/// What a process that is not known as a child turns out to be.
+/// What an unknown process turns out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Child {
     /// It is gone, by now at least.
     Gone,
-    /// It came to us, or is no child of ours at all.
+    /// It was adopted, or is not a child of ours.
     Adopted,
-    /// It was started here, and somebody accounts for it.
+    /// It was started here and has an owner.
     Started,
 }
 
@@ -74,7 +74,7 @@ fn reap(pid: Pid) -> Child {
         return Child::Gone;
     };
     let is_ours = status.parent == getpid().as_raw_nonzero().get();
-    // Whoever starts a child by other means keeps it in our group and waits for it himself.
+    // A child that was started by other means is in our group and is waited for where it was started.
     let is_left = is_ours && status.group != getpgrp().as_raw_nonzero().get();
     if is_left && status.ended {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;

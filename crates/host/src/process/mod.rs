@@ -111,26 +111,15 @@ impl Patience {
     /// For a server of which this was seen. One that hung, flooded or broke the protocol may work without end: how it
     /// ends decides nothing, and it takes processors from the others.
     pub fn after(seen: &Observation) -> Self {
-        let usual = Self::default();
-        match seen.disruption.as_ref().map(|disruption| disruption.kind) {
-            Some(
-                DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport,
-            ) => Self {
-                at_work: Duration::ZERO,
-                ..usual
-            },
-            Some(
-                DisruptionKind::Invalid
-                | DisruptionKind::Place
-                | DisruptionKind::Start
-                | DisruptionKind::Crash
-                | DisruptionKind::ProtocolError
-                | DisruptionKind::Step
-                | DisruptionKind::Unsupported
-                | DisruptionKind::Interrupted,
-            )
-            | None => usual,
+        let mut patience = Self::default();
+        let kind = seen.disruption.as_ref().map(|disruption| disruption.kind);
+        if matches!(
+            kind,
+            Some(DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport)
+        ) {
+            patience.at_work = Duration::ZERO;
         }
+        patience
     }
 
     /// The longest that a server may take to end before it is killed.
@@ -160,7 +149,7 @@ pub struct Process {
     runs: Runs,
     /// Whether it lived when it was asked to end; `None` before that.
     lived: Option<bool>,
-    /// How it ended; its number may be somebody else's since.
+    /// How it ended; its number may be reused since.
     ended: Option<Exit>,
 }
 
@@ -255,12 +244,12 @@ impl Process {
         self.runs
     }
 
-    /// Waits for its end, and knows of it at once.
+    /// Waits for its end.
     pub async fn exited(&self) -> ExitStatus {
         self.watch.exited().await
     }
 
-    /// The same, for whoever outlives the borrow.
+    /// Waits for its end without borrowing it.
     pub fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
         let watch = Arc::clone(&self.watch);
         async move { watch.exited().await }
@@ -310,7 +299,7 @@ impl Process {
             return Ending::StdinClosed;
         }
         self.signal(Signal::TERM);
-        // One that is stopped does not hear of it before it goes on.
+        // A stopped process gets the signal when it goes on.
         self.signal(Signal::CONT);
         if timeout(patience.terminated, self.exited()).await.is_ok() {
             return Ending::Terminated;
@@ -320,7 +309,7 @@ impl Process {
         Ending::Killed
     }
 
-    /// Signals the group, and the process itself where it has left that: once, for who counts.
+    /// Signals the group, and the process itself where it has left the group, so that it gets one signal.
     fn signal(&self, signal: Signal) {
         signal_group(self.pid, signal);
         if getpgid(Some(self.pid)) != Ok(self.pid) {
@@ -351,7 +340,7 @@ impl Process {
             }
             before = now;
         }
-        // Who ended while the table was read is at work no more.
+        // It may have ended while the table was read.
         self.status().is_some()
     }
 

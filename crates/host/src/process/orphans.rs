@@ -1,5 +1,5 @@
-//! Processes that a server left behind: recognised by the mark in their environment or by their group, given
-//! a moment to end by themselves, or the time that this is work for them, then ended.
+//! Processes that a server left behind. They are recognised by the mark in their environment or by their group, get a moment
+//! to end by themselves (longer while they work), and are then ended.
 
 use std::{
     collections::BTreeSet,
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::owner::{self, Life, Owner};
 
-/// Time to end without being asked: a server's helper often ends a moment after it. Who is at work all that time has
-/// as much again.
+/// Time to end without being asked: a server's helper often ends a moment after it. A process that works all that time
+/// gets as much again.
 const UNASKED: Duration = Duration::from_millis(100);
 
 /// Time to end after SIGTERM.
@@ -63,7 +63,7 @@ pub(crate) async fn end_of_run() -> usize {
     end(of_run, Duration::ZERO).await
 }
 
-/// Ends the processes of runs that are no more; how many had to be ended.
+/// Ends the processes of runs that have ended; how many had to be ended.
 pub(crate) async fn end_of_dead_runs() -> usize {
     end(of_dead_runs, Duration::ZERO).await
 }

@@ -2,11 +2,13 @@
 
 use std::{io, sync::Mutex};
 
-use rustix::buffer::spare_capacity;
 use tokio::net::unix::pipe::Receiver;
 
 use crate::{locked, tail::Tail};
 use mcp::observation::process::StderrTail;
+
+/// Bytes read at once.
+const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Reads that asking for the tail may take: a server that writes without end must not hold it up.
 const MOST_READS: usize = 64;
@@ -46,15 +48,15 @@ impl Stderr {
                 break;
             }
         }
-        let heard = locked(&self.heard);
-        heard.kept()
+        locked(&self.heard).kept()
     }
 
-    /// Reads what is there, in order whoever asks; 0 at the end.
+    /// Reads what is there, for one caller at a time; 0 at the end.
     fn read(&self) -> io::Result<usize> {
         let mut heard = locked(&self.heard);
-        let count = rustix::io::read(&self.pipe, spare_capacity(heard.room()))?;
-        heard.grown(count);
+        let mut chunk = [0; CHUNK_BYTES];
+        let count = rustix::io::read(&self.pipe, &mut chunk)?;
+        heard.push(&chunk[..count]);
         Ok(count)
     }
 }

@@ -1,5 +1,5 @@
-//! Knows at once that a process has ended, and how, without reaping it: until it is reaped its number and its
-//! group's belong to nobody else, so that signals to the group cannot hit strangers.
+//! Reports the end of a process at once, without reaping it: until it is reaped, its number and its group's are not reused,
+//! so that signals to the group cannot hit other processes.
 
 use std::{io, os::fd::OwnedFd, sync::OnceLock};
 
@@ -11,7 +11,7 @@ use tokio::{
 
 use mcp::observation::process::ExitStatus;
 
-/// What is said of a process whose end nobody saw: SIGKILL was sent, and it had not vanished when we stopped waiting.
+/// The status of a process whose end was not seen: SIGKILL was sent, and it had not vanished when we stopped waiting.
 pub(super) const UNSEEN: ExitStatus = ExitStatus::Signal(9);
 
 /// Eyes on one child.
@@ -37,7 +37,7 @@ impl Watch {
 
     /// How the process ended, if it has; stays known when it is reaped.
     pub(super) fn status(&self) -> Option<ExitStatus> {
-        self.look();
+        self.lives();
         self.seen.get().copied()
     }
 
@@ -55,46 +55,36 @@ impl Watch {
         }
     }
 
-    /// The same by the signal that the end of a child raises, which wakes whoever watches a child.
+    /// The same by SIGCHLD, which wakes every watch.
     async fn over_by_signal(&self) {
         let mut ends = signal(SignalKind::child()).ok();
-        while self.look() == Life::On {
+        while self.lives() {
             let told = match &mut ends {
                 Some(ends) => ends.recv().await,
                 None => None,
             };
             if told.is_none() {
-                // The runtime is shutting down, and with it whoever waits here.
+                // The runtime is shutting down.
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    fn look(&self) -> Life {
+    /// Whether the process lives.
+    fn lives(&self) -> bool {
         if self.seen.get().is_some() {
-            return Life::Over;
+            return false;
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        match waitid(WaitId::Pid(self.pid), options) {
-            Ok(None) => Life::On,
-            Ok(Some(status)) => {
-                self.seen.get_or_init(|| meaning(&status));
-                Life::Over
-            }
-            // Somebody else reaped it, or the system did by itself.
-            Err(_) => {
-                self.seen.get_or_init(|| ExitStatus::Unknown);
-                Life::Over
-            }
-        }
+        let status = match waitid(WaitId::Pid(self.pid), options) {
+            Ok(None) => return true,
+            Ok(Some(status)) => meaning(&status),
+            // It was reaped elsewhere, or by the system.
+            Err(_) => ExitStatus::Unknown,
+        };
+        self.seen.get_or_init(|| status);
+        false
     }
-}
-
-/// Whether the process lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Life {
-    On,
-    Over,
 }
 
 /// A descriptor of the process (`pidfd_open(2)`), which Linux has since 5.3.

@@ -1,5 +1,5 @@
-//! What engines and registries say when they refuse, by the kinds that come with a fix. Whatever is not in the table is
-//! shown in the engine's own words.
+//! What engines and registries say when they refuse. The kinds in the table come with a next step; anything else is shown in
+//! the engine's own words.
 
 use std::{fmt, path::Path, time::Duration};
 
@@ -23,7 +23,7 @@ pub(super) enum Asked {
     Container,
 }
 
-/// The kinds of refusals that callers act on.
+/// The refusals that callers act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The registry cannot be reached: trying again may help.
@@ -38,7 +38,7 @@ pub(super) enum Kind {
 struct Row {
     /// The request that is refused this way; `None`: any.
     asked: Option<Asked>,
-    /// What the engine says, in lower case, parted by `|`; `*` stands for any text.
+    /// What the engine says, in lower case, parted by `|`; of words parted by `*` it says all.
     says: &'static str,
     kind: Kind,
     /// The message, in front of the engine's own words.
@@ -212,9 +212,9 @@ impl Refusal {
         let low = said.to_lowercase();
         let said = clean(said.trim());
         let fits = |row: &&Row| {
-            let says = about.fill(row.says).to_lowercase();
+            let mut says = row.says.split('|');
             row.asked.is_none_or(|only| only == asked)
-                && says.split('|').any(|words| matches(&low, words))
+                && says.any(|words| words.split('*').all(|part| low.contains(part)))
         };
         if let Some(row) = TABLE.iter().find(fits) {
             Self {
@@ -232,15 +232,6 @@ impl Refusal {
             Self::new(message, None)
         }
     }
-}
-
-/// Whether a text has these words in this order, parted by `*`.
-fn matches(text: &str, words: &str) -> bool {
-    let mut rest = Some(text);
-    for part in words.split('*') {
-        rest = rest.and_then(|rest| Some(rest.split_once(part)?.1));
-    }
-    rest.is_some()
 }
 
 /// The engine's words; the error is why it is gone.

@@ -1,6 +1,5 @@
 //! What one path of a container is, as its server would find it: step by step, links followed inside and never on the
-//! host. The engine does not see what lies in a container's memory, and would say that nothing is there: of such a path
-//! it is said that nobody can tell.
+//! host. The engine cannot read what is in a container's memory and reports it as absent, so that such a path is unknown.
 
 use std::{
     cell::Cell,
@@ -136,7 +135,7 @@ pub(super) async fn look(docker: &Docker, id: &str, path: &str, overlaid: &Overl
     state(docker, id, path, found).await
 }
 
-/// A table of users or groups; one that is not there knows nobody.
+/// A table of users or groups; empty when it is missing.
 pub(super) async fn table(docker: &Docker, id: &str, path: &str) -> String {
     match look(docker, id, path, &Overlaid::default()).await {
         FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
