@@ -189,13 +189,13 @@ fn a_server_that_cannot_start_is_said_at_once_with_the_reason() {
                 "a FIFO, which is not waited for",
                 command("./fifo"),
                 start,
-                &["it is no regular file"],
+                &["it is not a regular file"],
             ),
             red(
                 "a device",
                 command("/dev/ptmx"),
                 start,
-                &["it is no regular file"],
+                &["it is not a regular file"],
             ),
             red(
                 "a directory that is not there",
@@ -216,7 +216,7 @@ fn a_log_that_is_a_fifo_is_not_waited_for() {
     let outcome = &ended.json()[0];
     assert_eq!(outcome["kind"], "error", "{outcome}");
     let detail = outcome["detail"].as_str().unwrap();
-    assert!(detail.contains("it is no regular file"), "{detail}");
+    assert!(detail.contains("it is not a regular file"), "{detail}");
 }
 
 #[test]

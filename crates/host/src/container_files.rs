@@ -22,7 +22,10 @@ use super::{
     place::{self, NOT_COMPARED, Sought, States, disrupted},
 };
 use mcp::{
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::{
+        disruption::{Disruption, DisruptionKind, Phase},
+        files::FileState,
+    },
     script::template::Bindings,
 };
 use suite::model::server::Target;
@@ -121,28 +124,30 @@ impl ContainerFiles {
         if inner.is_empty() && !sought.compared {
             return Ok((seen, None));
         }
-        let asked = inner.iter().filter_map(|path| {
-            let place = sight::clean(&Path::new(root).join(path));
-            Some(place.strip_prefix(root).ok()?.to_owned())
-        });
+        let asked = inner.iter().filter_map(|path| relative(path, root));
         let tree = container.tree(root, asked.collect());
-        let tree = match within(until, root, tree).await? {
+        let mut tree = match within(until, root, tree).await? {
             // The named paths can be read one by one.
-            Err(ReadFailure::TooMuch { .. }) if !sought.compared => None,
-            read => Some(whole(read)?),
+            Err(ReadFailure::TooMuch { .. }) if !sought.compared => Tree::default(),
+            read => whole(read)?,
         };
         for path in inner {
-            let state = match tree.as_ref().and_then(|tree| tree.look(path, root)) {
-                Some(state) => state,
-                None => within(until, path, container.look_below(root, path)).await?,
+            let state = if let Some(listed) = tree.look(path, root) {
+                listed
+            } else {
+                let found = within(until, path, container.look_below(root, path)).await?;
+                if let (FileState::Unreadable(_), Some(below)) = (&found, relative(path, root)) {
+                    tree.add_socket(below);
+                }
+                found
             };
             seen.insert(path.clone(), state);
         }
-        let compared = match tree.filter(|_| sought.compared) {
-            Some(tree) => Some(compare(fixture, tree, until).await?),
-            None => None,
-        };
-        Ok((seen, compared))
+        if !sought.compared {
+            return Ok((seen, None));
+        }
+        let compared = compare(fixture, (tree, root), container, until).await?;
+        Ok((seen, Some(compared)))
     }
 
     /// Whether the fixture is as it was when the container was made.
@@ -155,7 +160,8 @@ impl ContainerFiles {
             return Ok(true);
         };
         let tree = within(until, root, container.tree(root, BTreeSet::new())).await?;
-        Ok(compare(fixture, whole(tree)?, until).await?.is_empty())
+        let changes = compare(fixture, (whole(tree)?, root), container, until).await?;
+        Ok(changes.is_empty())
     }
 
     /// The absolute path of a path outside of the fixture.
@@ -189,14 +195,22 @@ async fn within<T>(
     })
 }
 
-/// What changed in the fixture.
+/// What changed in the fixture, whose tree is at `root` of the container.
 async fn compare(
     fixture: &Arc<Fixture>,
-    tree: Tree,
+    (mut tree, root): (Tree, &str),
+    container: &ServerContainer,
     until: &Until,
 ) -> Result<Comparison, Disruption> {
+    within(until, root, container.add_sockets(root, &mut tree)).await?;
     let compared = fixture.compare(tree.things, until).await;
     compared.map_err(|problem| not_compared(&problem, until))
+}
+
+/// A path of the fixture at `root`, relative to it.
+fn relative(path: &str, root: &str) -> Option<PathBuf> {
+    let place = sight::clean(&Path::new(root).join(path));
+    Some(place.strip_prefix(root).ok()?.to_owned())
 }
 
 fn not_compared(problem: &FixtureProblem, until: &Until) -> Disruption {

@@ -217,8 +217,8 @@ fn a_directory_that_no_server_can_start_in_is_named() {
     let wanted = ["error", "error", "error", "error", "pass"];
     assert_eq!(statuses, wanted, "{}", ran.stdout);
     for told in [
-        "the server's directory `/etc/passwd` cannot be used in the image",
-        "the server's directory `/etc/passwd/x` cannot be used in the image",
+        "the container could not be started: Cannot mkdir: /etc/passwd is not a directory",
+        "/etc/passwd/x: not a directory",
         "the fixture has no directory `none`, where the server is to start",
         "the fixture has no directory `keep.txt`",
     ] {

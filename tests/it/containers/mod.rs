@@ -285,10 +285,9 @@ assert: {tool: echo}
     for wanted in [
         "takes away what the image",
         "program `no-such-program` was not found in the image",
-        "--entrypoint no-such-program",
         "mcp-assert-test/none:1",
         "does not know the user",
-        "network ls",
+        "network nowhere not found",
         "cannot be executed: permission denied",
         "starts nothing by itself",
     ] {

@@ -27,6 +27,7 @@ mod scaffold;
 mod script;
 pub mod server;
 pub mod sight;
+mod sockets;
 mod steps;
 pub mod upload;
 pub mod warm;

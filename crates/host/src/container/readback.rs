@@ -22,6 +22,7 @@ use tokio_util::{
 use super::{
     failure::{chain, is_unknown},
     sight::ANSWER,
+    upload::FOLDERS,
 };
 use crate::{
     digest,
@@ -70,6 +71,8 @@ pub struct Tree {
     pub things: Listing,
     /// What an expectation sees of it; links are followed first.
     states: BTreeMap<PathBuf, FileState>,
+    /// The folders that were changed since the fixture was put there.
+    pub(super) changed: Vec<PathBuf>,
 }
 
 /// Reads everything below a place; of the files that are asked for, by their paths relative to it, the content too.
@@ -201,6 +204,12 @@ impl Tree {
         }
     }
 
+    /// Adds a socket, which no archive holds.
+    pub(crate) fn add_socket(&mut self, path: PathBuf) {
+        let (kind, mode) = (Kind::Special, 0);
+        self.things.insert(path, Thing { kind, mode });
+    }
+
     /// What is at the place itself; nothing of a link.
     pub(super) fn into_state(mut self) -> FileState {
         let state = self.states.remove(Path::new(""));
@@ -246,6 +255,9 @@ fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpackin
         let mode = entry.header().mode()? & 0o7777;
         let kind = entry.header().entry_type();
         let (kind, state) = if kind.is_dir() {
+            if entry.header().mtime()? != FOLDERS {
+                tree.changed.push(path.clone());
+            }
             (Kind::Directory, Some(FileState::Directory))
         } else if kind.is_symlink() {
             let target = entry.link_name()?.unwrap_or_default().into_owned();

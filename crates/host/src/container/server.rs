@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -17,6 +17,7 @@ use tokio::{
 
 use super::{
     Containers, body,
+    engine::EngineKind,
     failure::chain,
     image::ReadyImage,
     network,
@@ -24,6 +25,7 @@ use super::{
     readback::{self, ReadFailure, Tree},
     refusal::{self, About, Failure},
     sight::{self, Overlaid},
+    sockets::sockets,
     steps::{self, Steps},
     work::Work,
 };
@@ -196,6 +198,23 @@ impl ServerContainer {
     /// Everything below the fixture's place; of the files that are asked for, relative to it, the content too.
     pub async fn tree(&self, path: &str, asked: BTreeSet<PathBuf>) -> Result<Tree, ReadFailure> {
         readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
+    }
+
+    /// Adds the sockets in changed folders of the fixture at `root`, where the container's shell finds them. A changed
+    /// folder alone does not say so, because files come and go too. Podman may not keep the times of folders.
+    pub async fn add_sockets(&self, root: &str, tree: &mut Tree) {
+        let engine = &self.owned.crew.engine;
+        if tree.changed.is_empty() || engine.facts.kind == EngineKind::Podman {
+            return;
+        }
+        let root = Path::new(root);
+        let folders: Vec<PathBuf> = tree.changed.iter().map(|it| root.join(it)).collect();
+        let found = sockets(&engine.docker, &self.owned.id, &folders).await;
+        for socket in found.into_iter().flatten() {
+            if let Ok(below) = socket.strip_prefix(root) {
+                tree.add_socket(below.to_owned());
+            }
+        }
     }
 
     /// What one path of the fixture at `root` is.

@@ -19,6 +19,9 @@ impl Ids {
     pub(super) const ROOT: Self = Self { user: 0, group: 0 };
 }
 
+/// When the folders of the fixture were changed, in seconds since 1970: one with another time was changed by the server.
+pub(super) const FOLDERS: u64 = 946_684_800;
+
 /// Where the fixture is in every container.
 pub fn place(fixture: &Fixture) -> String {
     format!("{FIXTURE_VOLUME}/{}", fixture.name.display())
@@ -60,7 +63,11 @@ fn header(owner: Ids, mode: u32, kind: EntryType) -> Header {
     header.set_mode(mode);
     header.set_uid(u64::from(owner.user));
     header.set_gid(u64::from(owner.group));
-    header.set_mtime(now().as_secs());
+    header.set_mtime(if kind.is_dir() {
+        FOLDERS
+    } else {
+        now().as_secs()
+    });
     header.set_size(0);
     header
 }

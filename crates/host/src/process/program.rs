@@ -137,6 +137,10 @@ fn refused(spec: &ProcessSpec, path: &Path, error: &io::Error) -> StartFailure {
             "permission denied",
             "the file system may be mounted `noexec`, or a folder or the interpreter may be closed to this user",
         ),
+        (Some(Errno::AGAIN), _) => {
+            let reason = format!("the limit of processes is reached: {error}");
+            StartFailure::refused(&spec.line.program, &reason)
+        }
         (Some(_) | None, _) => StartFailure::refused(&spec.line.program, error),
     }
 }
