@@ -51,15 +51,6 @@ pub(super) struct Awaited {
     stopped: CancellationToken,
 }
 
-/// What became of waiting for a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// The job may talk.
-    Ours,
-    /// The run has stopped.
-    CalledOff,
-}
-
 impl Slots {
     /// Slots for so many jobs at once, until `stopped` is cancelled.
     pub(super) fn new(jobs: usize, stopped: CancellationToken) -> Self {
@@ -102,8 +93,8 @@ impl Slots {
 }
 
 impl Slot {
-    /// Waits for the slot. Cancel-safe.
-    pub(super) async fn turn(&mut self) -> Turn {
+    /// Waits for the slot; `false` when the run has stopped. Cancel-safe.
+    pub(super) async fn turn(&mut self) -> bool {
         if let Self::Awaited(awaited) = self {
             let talking = tokio::select! {
                 biased;
@@ -117,8 +108,8 @@ impl Slot {
             }
         }
         match self {
-            Self::Held(_) => Turn::Ours,
-            Self::Awaited(_) | Self::CalledOff => Turn::CalledOff,
+            Self::Held(_) => true,
+            Self::Awaited(_) | Self::CalledOff => false,
         }
     }
 
@@ -191,7 +182,7 @@ mod tests {
     use tokio::time::timeout;
     use tokio_util::sync::CancellationToken;
 
-    use super::{Slot, Slots, Turn, is_its_own};
+    use super::{Slot, Slots, is_its_own};
     use suite::model::container::{Container, Mount, MountSource};
 
     #[test]
@@ -239,12 +230,12 @@ mod tests {
         assert!(timeout(SOON, begun[2].called_off()).await.is_err());
         begun.push(slots.begin().await);
         assert!(begun[4].is_awaited());
-        assert_eq!(begun[2].turn().await, Turn::Ours);
+        assert!(begun[2].turn().await);
         assert!(timeout(SOON, slots.begin()).await.is_err());
         drop(begun.remove(2));
-        assert_eq!(begun[2].turn().await, Turn::Ours);
+        assert!(begun[2].turn().await);
         let one = Slots::new(0, CancellationToken::new());
-        assert_eq!(one.begin().await.turn().await, Turn::Ours, "at least one");
+        assert!(one.begin().await.turn().await, "at least one");
     }
 
     #[tokio::test(start_paused = true)]
@@ -252,11 +243,11 @@ mod tests {
         let interrupt = CancellationToken::new();
         let slots = Slots::new(1, interrupt.child_token());
         let [mut talks, mut waits] = [slots.begin().await, slots.begin().await];
-        assert_eq!(talks.turn().await, Turn::Ours);
+        assert!(talks.turn().await);
         interrupt.cancel();
         waits.called_off().await;
         drop(talks);
-        assert_eq!(waits.turn().await, Turn::CalledOff);
-        assert_eq!(Slot::Held(None).turn().await, Turn::Ours);
+        assert!(!waits.turn().await);
+        assert!(Slot::Held(None).turn().await);
     }
 }

@@ -9,10 +9,10 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    ahead::{Slot, Turn},
+    ahead::Slot,
     catalogs, explain, image,
     job::{Shared, Teller},
-    live::{Live, Waits, ending_findings, stay_open},
+    live::{Live, ending_findings, stay_open},
     lookout::{Watch, sought_before},
     reuse::Users,
     trajectory,
@@ -22,6 +22,7 @@ use host::{
     container::image::ReadyImage,
     host::{Ended, Pace, Peer, Server, Start},
     launch::spelled,
+    pace::Until,
     place::Place,
     remote::free_port,
 };
@@ -81,14 +82,8 @@ pub(super) async fn attempt(
         catalogs::of(&job.planned, shared).await;
     }
     // The time for an image and a catalog does not count as the assertion's.
-    let begun = StdInstant::now();
-    let started = Started {
-        begun,
-        clock: JobClock::start(),
-        teller,
-        deadline: Instant::now() + job.planned.terms.timeout,
-        image: image.as_deref(),
-    };
+    let started = Started::now(&job.planned, teller, image.as_deref());
+    let begun = started.begun;
     if let Err(disruption) = Box::pin(attempted.observe(job, shared, started, slot)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
         attempted.observation.reached = reached;
@@ -105,13 +100,7 @@ pub(super) async fn open(
 ) -> Result<(Live, Bindings), Disruption> {
     let teller = Teller { job: None, shared };
     let image = image::of(planned, shared, teller).await?;
-    let started = Started {
-        begun: StdInstant::now(),
-        clock: JobClock::start(),
-        teller,
-        deadline: Instant::now() + planned.terms.timeout,
-        image: image.as_deref(),
-    };
+    let started = Started::now(planned, teller, image.as_deref());
     let mut opened = Attempted::new(planned, shared);
     let place = opened.place(planned, shared, started).await?;
     opened.bindings.fixture = place.fixture_path();
@@ -191,7 +180,7 @@ impl Attempted {
             let begun = StdInstant::now();
             let turn = started.teller.turn(slot).await;
             self.waited += begun.elapsed();
-            if turn == Turn::CalledOff {
+            if !turn {
                 self.live = Some(live);
                 return Err(contained::not_wanted());
             }
@@ -206,6 +195,15 @@ impl Attempted {
         Ok(live)
     }
 
+    /// How long files may be worked on; waiting for others does not count.
+    pub(super) fn until(&self, planned: &Planned, shared: &Shared, started: Started<'_>) -> Until {
+        Until {
+            deadline: (started.deadline + self.waited).into_std(),
+            timeout: planned.terms.timeout,
+            interrupt: shared.options.interrupt.clone(),
+        }
+    }
+
     /// A fresh place, made in the time that is there for it.
     async fn place(
         &mut self,
@@ -216,7 +214,7 @@ impl Attempted {
         let begun = StdInstant::now();
         let terms = &planned.terms;
         let fixture = terms.fixture.of(shared.options.fixture.as_ref());
-        let until = shared.until(planned, started.deadline + self.waited);
+        let until = self.until(planned, shared, started);
         let what = (&terms.server.target, started.image);
         let made = Place::new(what, fixture, &self.bindings, &until).await;
         self.observation.timings.place = begun.elapsed();
@@ -235,7 +233,7 @@ impl Attempted {
         let mut place = self.place(&job.planned, shared, started).await?;
         self.bindings.fixture = place.fixture_path();
         let sought = sought_before(job, &self.bindings);
-        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let until = self.until(&job.planned, shared, started);
         let looked = place.look_before(&sought, &until).await;
         self.observation.timings.place = begun.elapsed();
         if let Err(disruption) = looked {
@@ -316,7 +314,7 @@ impl Attempted {
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
-        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let until = self.until(&job.planned, shared, started);
         let watch = Watch {
             place: &live.place,
             server: &live.process,
@@ -397,7 +395,7 @@ impl Attempted {
         }
     }
 
-    fn complete(&mut self, (ended, waits): (Ended, Waits), job: &RunJob) {
+    fn complete(&mut self, (ended, waits): (Ended, bool), job: &RunJob) {
         self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
@@ -427,6 +425,18 @@ pub(super) struct Started<'a> {
     pub(super) deadline: Instant,
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
+}
+
+impl<'a> Started<'a> {
+    fn now(planned: &Planned, teller: Teller<'a>, image: Option<&'a ReadyImage>) -> Self {
+        Self {
+            begun: StdInstant::now(),
+            clock: JobClock::start(),
+            teller,
+            deadline: Instant::now() + planned.terms.timeout,
+            image,
+        }
+    }
 }
 
 fn interrupted() -> Observation {

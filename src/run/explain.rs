@@ -10,11 +10,8 @@ use mcp::observation::{
 };
 use suite::plan::job::RunJob;
 
-/// Earlier phases are named only where they took more than this part of the timeout together.
-const MOST: u32 = 2;
-
-/// Of these, only those that took this part of it.
-const WORTH_TELLING: u32 = 10;
+/// Earlier phases are named that took at least this part of the timeout.
+const WORTH_TELLING: u32 = 4;
 
 /// Words of a log that tell that something waits to be reached.
 const REACHABLE: [&str; 6] = [
@@ -104,21 +101,16 @@ fn tells_of_a_port(line: &str) -> bool {
 
 /// "the timeout of 2 s was over, of which setup took 1.7 s".
 fn over(timeout: Duration, timings: &Timings, reached: Phase) -> String {
-    let earlier: Vec<(Phase, Duration)> = [
+    let told: Vec<String> = [
         (Phase::Place, timings.place),
         (Phase::Start, timings.start),
         (Phase::Handshake, timings.handshake),
         (Phase::Setup, timings.setup),
     ]
     .into_iter()
-    .filter(|(phase, _)| *phase < reached)
+    .filter(|(phase, took)| *phase < reached && *took >= timeout / WORTH_TELLING)
+    .map(|(phase, took)| format!("{phase} {}", text::time(took)))
     .collect();
-    let spent: Duration = earlier.iter().map(|(_, took)| *took).sum();
-    let told: Vec<String> = earlier
-        .into_iter()
-        .filter(|(_, took)| spent >= timeout / MOST && *took >= timeout / WORTH_TELLING)
-        .map(|(phase, took)| format!("{phase} {}", text::time(took)))
-        .collect();
     let over = format!("the timeout of {} was over", text::time(timeout));
     if told.is_empty() {
         return over;

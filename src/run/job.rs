@@ -12,12 +12,12 @@ use std::{
 use tokio::{
     sync::{Mutex, mpsc::UnboundedSender},
     task::{self, JoinSet},
-    time::{Instant, sleep},
+    time::sleep,
 };
 
 use super::{
     RunOptions,
-    ahead::{self, Slot, Slots, Turn},
+    ahead::{self, Slot, Slots},
     attempt::{self, Attempted},
     catalogs::Catalogs,
     judge::{Judgement, judge},
@@ -29,7 +29,7 @@ use check::outcome::{
     EarlierAttempt, Outcome, Status,
     event::{Event, JobIndex},
 };
-use host::{host::Host, pace::Until};
+use host::host::Host;
 use mcp::observation::{
     Timings,
     disruption::{Disruption, DisruptionKind, Phase},
@@ -125,15 +125,6 @@ impl Shared {
         while closing.join_next().await.is_some() {}
     }
 
-    /// How long files may be worked on for an assertion that has time until then.
-    pub(super) fn until(&self, planned: &Planned, deadline: Instant) -> Until {
-        Until {
-            deadline: deadline.into_std(),
-            timeout: planned.terms.timeout,
-            interrupt: self.options.interrupt.clone(),
-        }
-    }
-
     /// Notes what could not be removed, if anything.
     pub(super) fn leave(&self, what: Option<String>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,11 +190,11 @@ impl Teller<'_> {
         self.narrate(|job| Event::PhaseReached { job, phase });
     }
 
-    /// Waits until the job may talk to its server, which counts as its start.
-    pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
+    /// Waits until the job may talk to its server, which counts as its start; `false` when the run has stopped.
+    pub(super) async fn turn(self, slot: &mut Slot) -> bool {
         let was_awaited = slot.is_awaited();
         let turn = slot.turn().await;
-        if was_awaited && turn == Turn::Ours {
+        if was_awaited && turn {
             self.narrate(|job| self.shared.started(job));
         }
         turn
@@ -230,7 +221,7 @@ pub(super) async fn carry_out(
         job: Some(index),
         shared,
     };
-    if !ahead::can_start(planned, shared) && teller.turn(slot).await == Turn::CalledOff {
+    if !ahead::can_start(planned, shared) && !teller.turn(slot).await {
         return None;
     }
     let work = &Arc::new(RunJob {
@@ -242,7 +233,7 @@ pub(super) async fn carry_out(
         let last = number > work.planned.terms.retries;
         let attempted = attempt::attempt(work, shared, teller, slot).await;
         // A failure ahead of the job's turn counts in its turn.
-        if teller.turn(slot).await == Turn::CalledOff {
+        if !teller.turn(slot).await {
             Box::pin(attempted.call_off(shared)).await;
             return None;
         }

@@ -23,7 +23,7 @@ use mcp::{
         finding::{FindingCode, note},
         process::{Ending, Exit, ExitStatus},
     },
-    session::Session,
+    session::{Remainder, Session},
 };
 use suite::{
     model::expectation::Beside,
@@ -49,15 +49,6 @@ pub(super) struct Live {
     pub(super) used_by: Users,
 }
 
-/// Whether a server that was to end may have waited for an answer to what it asked after its stdin was closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waits {
-    /// It may: that it lived on is not its fault.
-    ForAnAnswer,
-    /// For nothing.
-    ForNothing,
-}
-
 impl Live {
     /// The container it runs in.
     pub(super) fn container(&self) -> Option<Box<ContainerSeen>> {
@@ -75,8 +66,9 @@ impl Live {
         status.filter(|status| status.unknown().is_none())
     }
 
-    /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
-    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> (Ended, Waits) {
+    /// Closes the session and ends the process, at the same time, because a server may still write while it ends. Also tells
+    /// whether the server may have waited for an answer when its stdin was closed: then living on is not its fault.
+    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> (Ended, bool) {
         if seen.disruption.is_none() {
             self.status().await;
         }
@@ -103,10 +95,7 @@ impl Live {
             let ending = self.process.end(patience, interrupt);
             tokio::join!(closing, Box::pin(ending))
         };
-        let waits = match &remainder {
-            Some(remainder) if remainder.leaves_unanswered() => Waits::ForAnAnswer,
-            Some(_) | None => Waits::ForNothing,
-        };
+        let waits = remainder.as_ref().is_some_and(Remainder::leaves_unanswered);
         if let Some(remainder) = remainder {
             let remainder = match ended.exit.map(|exit| exit.ending) {
                 Some(Ending::ByItself | Ending::StdinClosed | Ending::Asked) => {
@@ -184,7 +173,7 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
 }
 
 /// What the way a server ended says about it.
-pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation) {
+pub(super) fn ending_findings(exit: &Exit, waits: bool, seen: &mut Observation) {
     let findings = &mut seen.findings;
     if exit.status.unknown().is_some() {
         // What broke off is the connection to the container, not what the server said.
@@ -202,7 +191,7 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
                 note(findings, FindingCode::ExitedEarly, message, None);
             }
         }
-        Ending::Terminated if waits == Waits::ForAnAnswer => {}
+        Ending::Terminated if waits => {}
         Ending::Terminated => {
             // One that ends with a code of its own may have been about to.
             let how = if matches!(exit.status, ExitStatus::Code(_)) {

@@ -23,7 +23,7 @@ use mcp::{
 };
 use suite::{
     model::{
-        expectation::{Beside, Expectation, FilesLook, FilesWanted, Wanted},
+        expectation::{Beside, FilesLook, FilesWanted, Wanted},
         runtime_rules::FilesOf,
     },
     plan::job::RunJob,
@@ -80,7 +80,10 @@ impl Watch<'_> {
         let wanted = self.job.body.wanted.iter();
         let wanted = wanted.filter(|wanted| {
             let bound = wanted.bind(bindings);
-            bound.is_ok_and(|expectation| wants_unchanged(&expectation))
+            bound.is_ok_and(|expectation| {
+                let mut of_files = expectation.of_files().into_iter();
+                of_files.any(|wanted| matches!(wanted, FilesWanted::Unchanged(_)))
+            })
         });
         if let Some(seen) = self.look(wanted, bindings).await? {
             self.prepared.get_or_init(|| seen);
@@ -98,15 +101,10 @@ impl Watch<'_> {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let sought = sought(&wanted, bindings, self.files_of());
+        let sought = sought(&wanted, bindings, self.job.planned.assertion.rules.files);
         // Most assertions name no file, and those that do not should not carry the room for this along.
         let seen = self.place.look_after(&sought, self.server, &self.until);
         Box::pin(seen).await.map(Some)
-    }
-
-    /// Whose files relative paths name.
-    fn files_of(&self) -> FilesOf {
-        self.job.planned.assertion.rules.files
     }
 
     /// What the session of the job needs to know of it.
@@ -125,7 +123,7 @@ impl Watch<'_> {
     fn after_step(&self, part: StepPart, index: usize) -> Option<Look<'_>> {
         let wanted = &self.job.body.wanted_of(part).get(index)?.wanted;
         let is_last = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
-        let is_prepared = is_last && self.files_of() == FilesOf::Caller;
+        let is_prepared = is_last && self.job.planned.assertion.rules.files == FilesOf::Caller;
         if !is_prepared && !wanted.iter().any(about_files) {
             return None;
         }
@@ -160,13 +158,6 @@ impl Watch<'_> {
     }
 }
 
-/// Whether an expectation is about paths that are as they were.
-fn wants_unchanged(expectation: &Expectation) -> bool {
-    let of_files = expectation.of_files();
-    let mut of_files = of_files.into_iter();
-    of_files.any(|wanted| matches!(wanted, FilesWanted::Unchanged(_)))
-}
-
 /// What expectations look for in a place. One that is not known yet may ask what changed.
 fn sought(wanted: &[&Wanted], bindings: &Bindings, files_of: FilesOf) -> Sought {
     let mut paths = Paths::new();
@@ -184,7 +175,8 @@ fn sought(wanted: &[&Wanted], bindings: &Bindings, files_of: FilesOf) -> Sought 
             compared |= look == FilesLook::Changed;
         }
     }
-    let (callers, paths) = of_caller(paths, files_of);
+    let is_callers = |path: &str| files_of == FilesOf::Caller && Path::new(path).is_relative();
+    let (callers, paths) = paths.into_iter().partition(|(path, _)| is_callers(path));
     Sought {
         paths,
         callers,
@@ -197,13 +189,6 @@ pub(super) fn sought_before(job: &RunJob, bindings: &Bindings) -> Sought {
     let all = job.body.all_wanted();
     let all: Vec<&Wanted> = all.filter(|wanted| about_files(wanted)).collect();
     sought(&all, bindings, job.planned.assertion.rules.files)
-}
-
-/// The paths that start in the caller's directory although there may be a fixture, and the others.
-fn of_caller(paths: Paths, files_of: FilesOf) -> (Paths, Paths) {
-    paths
-        .into_iter()
-        .partition(|(path, _)| files_of == FilesOf::Caller && Path::new(path).is_relative())
 }
 
 fn about_files(wanted: &Wanted) -> bool {

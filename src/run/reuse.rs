@@ -103,7 +103,7 @@ impl Attempted {
         let Some(mut live) = shared.take_live(job).await else {
             return Ok(None);
         };
-        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let until = self.until(&job.planned, shared, started);
         let look = live.place.is_untouched(&live.process, &until);
         let untouched = live.session.meanwhile(look).await;
         // Whether it can be shared is our question, and takes no time of the assertion's.
@@ -116,7 +116,7 @@ impl Attempted {
         }
         self.bindings.fixture = live.place.fixture_path();
         let sought = sought_before(job, &self.bindings);
-        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let until = self.until(&job.planned, shared, started);
         let looked = live.place.look_before(&sought, &until);
         if let Err(disruption) = live.session.meanwhile(looked).await {
             self.live = Some(live);
@@ -149,26 +149,20 @@ impl Attempted {
 
 /// Says who had used a server before, where that may be why it could not be observed.
 fn tell(disruption: &mut Disruption, used_by: &Users) {
-    if may_be_of_another(disruption.kind)
-        && let Some(listed) = used_by.listed("`")
-    {
-        let said = "; the server was shared (--reuse-server): before, it was used by ";
-        disruption.message += said;
-        disruption.message += &listed;
-    }
-}
-
-/// Whether what was done before with a shared server may be why an assertion could not be observed.
-fn may_be_of_another(kind: DisruptionKind) -> bool {
-    matches!(
-        kind,
+    let may_be_of_another = matches!(
+        disruption.kind,
         DisruptionKind::Crash
             | DisruptionKind::Timeout
             | DisruptionKind::Violation
             | DisruptionKind::Transport
             | DisruptionKind::ProtocolError
             | DisruptionKind::Step
-    )
+    );
+    if may_be_of_another && let Some(listed) = used_by.listed("`") {
+        let said = "; the server was shared (--reuse-server): before, it was used by ";
+        disruption.message += said;
+        disruption.message += &listed;
+    }
 }
 
 /// The assertions that used a shared server.

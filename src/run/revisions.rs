@@ -36,13 +36,8 @@ const SHOWN: usize = 200;
 /// Members of a result that only carry the protocol of its revision.
 const OF_THE_PROTOCOL: [&str; 4] = ["_meta", "resultType", "ttlMs", "cacheScope"];
 
-/// What a server said to the question whether it speaks a revision.
-#[derive(Debug, Clone)]
-enum Spoken {
-    Yes,
-    /// Why not.
-    No(String),
-}
+/// Whether a server speaks a revision, or why not.
+type Spoken = Result<(), String>;
 
 /// Leaves out the jobs whose servers do not speak their revisions. Each server is asked in a session of its own for each
 /// revision, because some keep to the revision of their first request. One that speaks none keeps the jobs of the newest
@@ -85,7 +80,7 @@ pub(super) async fn leave_out_unspoken(shared: &mut Shared, emit: &mut impl FnMu
         let Some(((server, revision), _)) = if_spoken(job, servers) else {
             return true;
         };
-        let speaks = |revision| matches!(spoken.get(&(server, revision)), Some(Spoken::Yes));
+        let speaks = |revision| matches!(spoken.get(&(server, revision)), Some(Ok(())));
         let speaks_none = || !Revision::ALL.into_iter().any(speaks);
         speaks(revision) || revision == Revision::NEWEST_HANDSHAKE && speaks_none()
     });
@@ -114,15 +109,15 @@ async fn speaks(planned: &Planned, revision: Revision, shared: &Shared) -> Spoke
     let deadline = Instant::now() + planned.terms.timeout;
     let (mut live, bindings) = match attempt::open(&planned, shared).await {
         Ok(opened) => opened,
-        Err(disruption) => return Spoken::No(disruption.message),
+        Err(disruption) => return Err(disruption.message),
     };
     let spoken = tokio::select! {
         agreed = live.session.greet(&bindings, deadline) => match agreed {
-            Ok(agreed) if agreed == revision => Spoken::Yes,
-            Ok(other) => Spoken::No(format!("it answers with {other}")),
-            Err(why) => Spoken::No(why),
+            Ok(agreed) if agreed == revision => Ok(()),
+            Ok(other) => Err(format!("it answers with {other}")),
+            Err(why) => Err(why),
         },
-        () = shared.options.interrupt.cancelled() => Spoken::No("interrupted".to_owned()),
+        () = shared.options.interrupt.cancelled() => Err("interrupted".to_owned()),
     };
     live.abandon(shared).await;
     spoken
@@ -134,8 +129,8 @@ fn told(spoken: &BTreeMap<Question, Spoken>) -> Vec<String> {
     for ((server, revision), answer) in spoken {
         let (yes, no) = servers.entry(*server).or_default();
         match answer {
-            Spoken::Yes => yes.push(revision.to_string()),
-            Spoken::No(why) => no.push(format!("{revision}: {why}")),
+            Ok(()) => yes.push(revision.to_string()),
+            Err(why) => no.push(format!("{revision}: {why}")),
         }
     }
     let speaking = servers.into_values().filter(|(yes, _)| !yes.is_empty());

@@ -47,7 +47,8 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
     let mut scheduler = Scheduler {
         shared: Arc::clone(&shared),
         queue: Queue::default(),
-        ordered: Ordered::new(),
+        next: 0,
+        held: BTreeMap::new(),
         repeated: Repeated::of(&shared.plan),
         tasks: JoinSet::new(),
         heard,
@@ -126,7 +127,10 @@ struct Ended {
 struct Scheduler<'a, E> {
     shared: Arc<Shared>,
     queue: Queue,
-    ordered: Ordered<Box<Outcome>>,
+    /// The job whose outcome is reported next.
+    next: JobIndex,
+    /// Outcomes that came before those of earlier jobs.
+    held: BTreeMap<JobIndex, Box<Outcome>>,
     repeated: Repeated,
     /// Dropped, it aborts the tasks.
     tasks: JoinSet<Ended>,
@@ -253,9 +257,12 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
         }
     }
 
+    /// Reports outcomes in plan order.
     fn finish(&mut self, index: JobIndex, outcome: Box<Outcome>) {
-        self.ordered.add(index, outcome);
-        while let Some((job, mut outcome)) = self.ordered.next() {
+        self.held.insert(index, outcome);
+        while let Some(mut outcome) = self.held.remove(&self.next) {
+            let job = self.next;
+            self.next += 1;
             let plan = &self.shared.plan;
             self.repeated
                 .compare(&plan.jobs[job], &plan.servers, &mut outcome);
@@ -328,41 +335,11 @@ impl Queue {
     }
 }
 
-/// Puts outcomes in plan order: holds back those that come too early.
-#[derive(Debug)]
-pub(super) struct Ordered<T> {
-    next: JobIndex,
-    held: BTreeMap<JobIndex, T>,
-}
-
-impl<T> Ordered<T> {
-    /// Nothing is held.
-    fn new() -> Self {
-        Self {
-            next: 0,
-            held: BTreeMap::new(),
-        }
-    }
-
-    /// Takes an outcome.
-    pub(super) fn add(&mut self, job: JobIndex, outcome: T) {
-        self.held.insert(job, outcome);
-    }
-
-    /// The next outcome in plan order, once it is there.
-    pub(super) fn next(&mut self) -> Option<(JobIndex, T)> {
-        let job = self.next;
-        let outcome = self.held.remove(&job)?;
-        self.next += 1;
-        Some((job, outcome))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Ordered, Queue};
+    use super::Queue;
 
     #[test]
     fn a_lane_runs_one_at_a_time_and_the_rest_in_order() {
@@ -396,17 +373,5 @@ mod tests {
         queue.release("a");
         let rest = [queue.next(), queue.next(), queue.next(), queue.next()];
         assert_eq!(rest, [Some(2), Some(3), Some(4), None]);
-    }
-
-    #[test]
-    fn outcomes_come_in_plan_order_whichever_is_first() {
-        let mut ordered = Ordered::new();
-        let mut told = Vec::new();
-        for (index, outcome) in [(2, "c"), (0, "a"), (3, "d"), (1, "b")] {
-            ordered.add(index, outcome);
-            told.push(std::iter::from_fn(|| ordered.next()).collect::<Vec<_>>());
-        }
-        let rest = vec![(1, "b"), (2, "c"), (3, "d")];
-        assert_eq!(told, [vec![], vec![(0, "a")], vec![], rest]);
     }
 }

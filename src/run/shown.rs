@@ -64,10 +64,10 @@ fn text_of(reply: &Reply) -> String {
     if let Some(head) = &reply.http {
         return format!("HTTP {} without a body", head.status);
     }
-    let blocks = reply.content.iter().map(|block| {
-        let kind = block.get("type").and_then(serde_json::Value::as_str);
-        kind.unwrap_or("a block without a type")
-    });
+    let blocks = reply
+        .content
+        .iter()
+        .filter_map(|block| block.get("type")?.as_str());
     let blocks = blocks.filter(|kind| *kind != "text");
     let structured = reply.structured.iter().map(|_| "structuredContent");
     let instead: Vec<&str> = blocks.chain(structured).collect();
