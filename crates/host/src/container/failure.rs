@@ -1,6 +1,8 @@
 //! Why an engine cannot be used, with a next step for each reason.
 
-use std::{error::Error, fmt::Write as _, io};
+use std::{error::Error, fmt::Write as _, io, time::Duration};
+
+use tokio::time::timeout;
 
 /// Who asked for an engine, which decides how options are called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -181,6 +183,22 @@ pub(super) fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
         next = error.source();
     }
     None
+}
+
+/// Waits for an answer of the engine; `None` where it does not have what it was asked for. The error is for people.
+pub(super) async fn answer<T>(
+    limit: Duration,
+    asked: impl Future<Output = Result<T, bollard::errors::Error>>,
+) -> Result<Option<T>, String> {
+    match timeout(limit, asked).await {
+        Ok(Ok(answer)) => Ok(Some(answer)),
+        Ok(Err(error)) if is_unknown(&error) => Ok(None),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => {
+            let limit = limit.as_secs();
+            Err(format!("the engine did not answer within {limit} s"))
+        }
+    }
 }
 
 /// Whether the engine says that it does not have what it was asked for.

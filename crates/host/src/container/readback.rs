@@ -9,7 +9,9 @@ use std::{
 };
 
 use bollard::{
-    Docker, errors::Error, models::ContainerStateStatusEnum,
+    Docker,
+    errors::Error,
+    models::{ContainerState, ContainerStateStatusEnum},
     query_parameters::DownloadFromContainerOptionsBuilder,
 };
 use futures_util::StreamExt;
@@ -20,7 +22,7 @@ use tokio_util::{
 };
 
 use super::{
-    failure::{chain, is_unknown},
+    failure::{answer, chain, is_unknown},
     sight::ANSWER,
     upload::FOLDERS,
 };
@@ -133,27 +135,29 @@ pub(super) async fn tree(
 
 /// Whether the container itself is there: engines answer 404 for a missing container as for a missing file.
 pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
-    let gone = || Err("the container is gone".to_owned());
-    match timeout(ANSWER, docker.inspect_container(id, None)).await {
-        Ok(Ok(found)) => match found.state.and_then(|state| state.status) {
-            Some(status) if is_going(status) => gone(),
-            Some(_) | None => Ok(()),
-        },
-        Ok(Err(error)) if is_unknown(&error) => gone(),
-        Ok(Err(error)) => Err(chain(&error)),
-        Err(_) => Err(format!(
-            "the engine did not answer within {} s",
-            ANSWER.as_secs()
-        )),
-    }
+    let state = state(docker, id, ANSWER).await?;
+    state
+        .map(drop)
+        .ok_or_else(|| "the container is gone".to_owned())
 }
 
-/// Whether a container in this state is being removed.
-pub(super) fn is_going(status: ContainerStateStatusEnum) -> bool {
-    matches!(
-        status,
-        ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD
-    )
+/// The state of a container; `None` when it is gone or being removed.
+pub(super) async fn state(
+    docker: &Docker,
+    id: &str,
+    limit: Duration,
+) -> Result<Option<ContainerState>, String> {
+    let found = answer(limit, docker.inspect_container(id, None)).await?;
+    let state = found.map(|found| found.state.unwrap_or_default());
+    Ok(state.filter(|state| {
+        let is_going = |status| {
+            matches!(
+                status,
+                ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD
+            )
+        };
+        !state.status.is_some_and(is_going)
+    }))
 }
 
 /// Whether the engine says that nothing is there.

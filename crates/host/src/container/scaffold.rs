@@ -11,7 +11,12 @@ use bollard::{
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::{engine::Engine, failure::is_unknown, labels::RunName, workshop};
+use super::{
+    engine::Engine,
+    failure::{answer, is_unknown},
+    labels::RunName,
+    workshop,
+};
 use crate::owner::Owner;
 
 /// The names of what unfinished builds have made.
@@ -146,11 +151,10 @@ pub(super) async fn delete(engine: &Engine, image: &str) -> Result<(), Error> {
 
 /// Removes an image that has no name any more; an engine that still uses it keeps it.
 pub(super) async fn delete_nameless(engine: &Engine, id: &str) {
-    let found = timeout(ANSWER, engine.docker.inspect_image(id)).await;
-    let Ok(Ok(found)) = found else {
-        return;
-    };
-    if found.repo_tags.unwrap_or_default().is_empty() {
+    let found = answer(ANSWER, engine.docker.inspect_image(id)).await;
+    if let Ok(Some(found)) = found
+        && found.repo_tags.unwrap_or_default().is_empty()
+    {
         let _ = delete(engine, id).await;
     }
 }
@@ -166,8 +170,8 @@ pub(super) async fn name(engine: &Engine, id: &str, repository: &str, tag: &str)
 
 /// The id behind a name.
 async fn id_of(engine: &Engine, name: &str) -> Option<String> {
-    let found = timeout(ANSWER, engine.docker.inspect_image(name)).await;
-    found.ok()?.ok()?.id
+    let found = answer(ANSWER, engine.docker.inspect_image(name)).await;
+    found.ok()??.id
 }
 
 /// The tag of what a job of this process builds.

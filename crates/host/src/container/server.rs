@@ -18,7 +18,7 @@ use tokio::{
 use super::{
     Containers, body,
     engine::EngineKind,
-    failure::chain,
+    failure::answer,
     image::ReadyImage,
     network,
     owned::Owned,
@@ -161,12 +161,8 @@ impl ServerContainer {
     /// Its address in its network.
     pub async fn address(&self) -> Result<String, String> {
         let asked = network::address(&self.owned.crew, &self.owned.id);
-        match timeout(AFTERWARDS, asked).await {
-            Ok(Ok(Some(address))) => Ok(address),
-            Ok(Ok(None)) => Err("it has no address: its network has none".to_owned()),
-            Ok(Err(error)) => Err(chain(&error)),
-            Err(_) => Err("the engine does not answer".to_owned()),
-        }
+        let address = answer(AFTERWARDS, asked).await?.flatten();
+        address.ok_or_else(|| "it has no address: its network has none".to_owned())
     }
 
     /// How it ended, if it has.
@@ -368,9 +364,8 @@ impl ServerContainer {
         if crew.silent.is_cancelled() {
             return;
         }
-        let asked = crew.engine.docker.inspect_container(&self.owned.id, None);
-        if let Ok(Ok(found)) = timeout(AFTERWARDS, asked).await {
-            let state = found.state.unwrap_or_default();
+        let state = readback::state(&crew.engine.docker, &self.owned.id, AFTERWARDS).await;
+        if let Ok(Some(state)) = state {
             self.seen.out_of_memory = state.oom_killed == Some(true);
         }
         self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;

@@ -265,11 +265,10 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
 
 /// How a container has ended, without waiting for the engine to tell it by itself.
 pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
-    let asked = crew.engine.docker.inspect_container(id, None);
-    let state = match timeout(AFTERWARDS, asked).await {
-        Ok(Ok(found)) => found.state.unwrap_or_default(),
-        Ok(Err(error)) if is_unknown(&error) => return ExitStatus::Removed,
-        Ok(Err(_)) | Err(_) => return ExitStatus::Unknown,
+    let state = match readback::state(&crew.engine.docker, id, AFTERWARDS).await {
+        Ok(Some(state)) => state,
+        Ok(None) => return ExitStatus::Removed,
+        Err(_) => return ExitStatus::Unknown,
     };
     match (state.running, state.exit_code) {
         (Some(true), _) | (_, None) => ExitStatus::Unknown,
@@ -297,20 +296,13 @@ async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
     let docker = &crew.engine.docker;
     // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.
     for _ in 0..LOOKS {
-        match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
-            Ok(Ok(found)) => {
-                let state = found.state.unwrap_or_default();
-                if state.oom_killed == Some(true) {
-                    return Some(ExitStatus::OutOfMemory);
-                }
-                if state.status.is_some_and(readback::is_going) {
-                    return Some(ExitStatus::Removed);
-                }
+        match readback::state(docker, id, AFTERWARDS).await {
+            Ok(Some(state)) if state.oom_killed == Some(true) => {
+                return Some(ExitStatus::OutOfMemory);
             }
-            Ok(Err(error)) if is_unknown(&error) => {
-                return Some(ExitStatus::Removed);
-            }
-            Ok(Err(_)) | Err(_) => return None,
+            Ok(Some(_)) => {}
+            Ok(None) => return Some(ExitStatus::Removed),
+            Err(_) => return None,
         }
         sleep(BETWEEN_LOOKS).await;
     }

@@ -9,16 +9,14 @@ use std::{
     time::Duration,
 };
 
-use bollard::{
-    Docker, container::PathStatResponse, query_parameters::ContainerArchiveInfoOptionsBuilder,
-};
-use tokio::time::timeout;
-
 use super::{
-    failure::{chain, is_unknown},
+    failure::{answer, chain},
     readback::{ReadFailure, in_place_of_fixture, is_there, tree},
 };
 use crate::inside::resolve_with;
+use bollard::{
+    Docker, container::PathStatResponse, query_parameters::ContainerArchiveInfoOptionsBuilder,
+};
 use mcp::observation::files::{FileState, PathKind};
 
 /// How long the engine may take to say what a path is.
@@ -257,14 +255,10 @@ async fn stat(docker: &Docker, id: &str, place: PathBuf) -> Stat {
         .path(&shown)
         .build();
     let asked = docker.get_container_archive_info(id, Some(options));
-    match timeout(ANSWER, asked).await {
-        Ok(Ok(found)) => told(&found, &place),
-        Ok(Err(error)) if is_unknown(&error) => Stat::Absent,
-        Ok(Err(error)) => Stat::Failed(chain(&error)),
-        Err(_) => Stat::Failed(format!(
-            "the engine did not answer within {} s",
-            ANSWER.as_secs()
-        )),
+    match answer(ANSWER, asked).await {
+        Ok(Some(found)) => told(&found, &place),
+        Ok(None) => Stat::Absent,
+        Err(reason) => Stat::Failed(reason),
     }
 }
 
