@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{
     ahead::Slot,
     catalogs, explain, image,
-    job::{Shared, Teller},
+    job::{Reporter, Shared},
     live::{Live, ending_findings, stay_open},
     lookout::{Watch, sought_before},
     reuse::Users,
@@ -61,7 +61,7 @@ pub(super) struct Attempted {
 pub(super) async fn attempt(
     job: &RunJob,
     shared: &Shared,
-    teller: Teller<'_>,
+    reporter: Reporter<'_>,
     slot: &mut Slot,
 ) -> Box<Attempted> {
     let begun = StdInstant::now();
@@ -70,7 +70,7 @@ pub(super) async fn attempt(
         trajectory::observe(source, job, shared, &mut attempted);
         return attempted.since(begun, job);
     }
-    let image = match image::of(&job.planned, shared, teller).await {
+    let image = match image::of(&job.planned, shared, reporter).await {
         Ok(image) => image,
         Err(disruption) => {
             attempted.observation.disruption = Some(disruption);
@@ -82,7 +82,7 @@ pub(super) async fn attempt(
         catalogs::of(&job.planned, shared).await;
     }
     // The time for an image and a catalog does not count as the assertion's.
-    let started = Started::now(&job.planned, teller, image.as_deref());
+    let started = Started::now(&job.planned, reporter, image.as_deref());
     let begun = started.begun;
     if let Err(disruption) = Box::pin(attempted.observe(job, shared, started, slot)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
@@ -98,9 +98,9 @@ pub(super) async fn open(
     planned: &Planned,
     shared: &Shared,
 ) -> Result<(Live, Bindings), Disruption> {
-    let teller = Teller { job: None, shared };
-    let image = image::of(planned, shared, teller).await?;
-    let started = Started::now(planned, teller, image.as_deref());
+    let reporter = Reporter { job: None, shared };
+    let image = image::of(planned, shared, reporter).await?;
+    let started = Started::now(planned, reporter, image.as_deref());
     let mut opened = Attempted::new(planned, shared);
     let place = opened.place(planned, shared, started).await?;
     opened.bindings.fixture = place.fixture_path();
@@ -154,7 +154,7 @@ impl Attempted {
         started: Started<'_>,
         slot: &mut Slot,
     ) -> Result<(), Disruption> {
-        started.teller.phase(Phase::Place);
+        started.reporter.phase(Phase::Place);
         if Box::pin(self.observe_shared(job, shared, started)).await? {
             return Ok(());
         }
@@ -178,7 +178,7 @@ impl Attempted {
         let mut live = self.start(job, shared, started, slot).await?;
         if slot.is_awaited() {
             let begun = StdInstant::now();
-            let turn = started.teller.turn(slot).await;
+            let turn = started.reporter.turn(slot).await;
             self.waited += begun.elapsed();
             if !turn {
                 self.live = Some(live);
@@ -240,7 +240,7 @@ impl Attempted {
             self.place = Some(place);
             return Err(disruption);
         }
-        started.teller.phase(Phase::Start);
+        started.reporter.phase(Phase::Start);
         self.observation.reached = Phase::Start;
         let placed = (place, &job.planned);
         self.launch(placed, shared, started, slot).await
@@ -312,7 +312,7 @@ impl Attempted {
         shared: &Shared,
         started: Started<'_>,
     ) -> Result<(), Disruption> {
-        started.teller.phase(Phase::Handshake);
+        started.reporter.phase(Phase::Handshake);
         let timings = self.observation.timings;
         let until = self.until(&job.planned, shared, started);
         let watch = Watch {
@@ -421,18 +421,18 @@ impl Attempted {
 pub(super) struct Started<'a> {
     pub(super) begun: StdInstant,
     pub(super) clock: JobClock,
-    teller: Teller<'a>,
+    reporter: Reporter<'a>,
     pub(super) deadline: Instant,
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
 }
 
 impl<'a> Started<'a> {
-    fn now(planned: &Planned, teller: Teller<'a>, image: Option<&'a ReadyImage>) -> Self {
+    fn now(planned: &Planned, reporter: Reporter<'a>, image: Option<&'a ReadyImage>) -> Self {
         Self {
             begun: StdInstant::now(),
             clock: JobClock::start(),
-            teller,
+            reporter,
             deadline: Instant::now() + planned.terms.timeout,
             image,
         }

@@ -2,11 +2,11 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::job::{Shared, Teller};
+use super::job::{Reporter, Shared};
 use check::outcome::event::{Event, News};
 use host::{
     container::{
-        image::{ReadyImage, Told},
+        image::{ReadyImage, Update},
         upload,
         warm::FirstStart,
     },
@@ -28,7 +28,7 @@ use suite::{
 pub(super) async fn of(
     planned: &Planned,
     shared: &Shared,
-    teller: Teller<'_>,
+    reporter: Reporter<'_>,
 ) -> Result<Option<Arc<ReadyImage>>, Disruption> {
     let Target::Container {
         container,
@@ -46,7 +46,7 @@ pub(super) async fn of(
             message,
         ));
     };
-    teller.phase(Phase::Place);
+    reporter.phase(Phase::Place);
     // One that listens says nothing over its standard streams.
     let start = match served {
         None => first_start(planned, shared, container, program)?,
@@ -54,8 +54,8 @@ pub(super) async fn of(
     };
     let tell = |told| {
         let (what, news) = match told {
-            Told::Begun(what) => (what, News::Begun),
-            Told::Going(what) => (what, News::Going),
+            Update::Begun(what) => (what, News::Begun),
+            Update::Going(what) => (what, News::Going),
         };
         shared.tell(Event::Preparing { what, news });
     };

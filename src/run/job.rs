@@ -178,16 +178,16 @@ impl Shared {
 
 /// What a job tells while it runs.
 #[derive(Clone, Copy)]
-pub(super) struct Teller<'a> {
+pub(super) struct Reporter<'a> {
     /// `None` while something is done for no job.
     pub(super) job: Option<JobIndex>,
     pub(super) shared: &'a Shared,
 }
 
-impl Teller<'_> {
+impl Reporter<'_> {
     /// The next phase begins.
     pub(super) fn phase(self, phase: Phase) {
-        self.narrate(|job| Event::PhaseReached { job, phase });
+        self.report(|job| Event::PhaseReached { job, phase });
     }
 
     /// Waits until the job may talk to its server, which counts as its start; `false` when the run has stopped.
@@ -195,12 +195,12 @@ impl Teller<'_> {
         let was_awaited = slot.is_awaited();
         let turn = slot.turn().await;
         if was_awaited && turn {
-            self.narrate(|job| self.shared.started(job));
+            self.report(|job| self.shared.started(job));
         }
         turn
     }
 
-    fn narrate(self, event: impl FnOnce(JobIndex) -> Event) {
+    fn report(self, event: impl FnOnce(JobIndex) -> Event) {
         if let Some(job) = self.job.filter(|_| self.shared.options.tells_phases) {
             self.shared.tell(event(job));
         }
@@ -217,11 +217,11 @@ pub(super) async fn carry_out(
     let Work::Run(planned) = &job.work else {
         return Some(Box::new(blank(job, Status::Skip)));
     };
-    let teller = Teller {
+    let reporter = Reporter {
         job: Some(index),
         shared,
     };
-    if !ahead::can_start(planned, shared) && !teller.turn(slot).await {
+    if !ahead::can_start(planned, shared) && !reporter.turn(slot).await {
         return None;
     }
     let work = &Arc::new(RunJob {
@@ -231,9 +231,9 @@ pub(super) async fn carry_out(
     let (mut number, mut earlier) = (1, Vec::new());
     loop {
         let last = number > work.planned.terms.retries;
-        let attempted = attempt::attempt(work, shared, teller, slot).await;
+        let attempted = attempt::attempt(work, shared, reporter, slot).await;
         // A failure ahead of the job's turn counts in its turn.
-        if !teller.turn(slot).await {
+        if !reporter.turn(slot).await {
             Box::pin(attempted.call_off(shared)).await;
             return None;
         }

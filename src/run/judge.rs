@@ -55,7 +55,7 @@ pub(super) fn judge(
 ) -> Judgement {
     let declared = against_declarations(seen);
     let seen = declared.as_ref().unwrap_or(seen);
-    let mut bench = Bench {
+    let mut verdicts = Verdicts {
         body: &job.body,
         bindings: Bindings {
             captured: BTreeMap::new(),
@@ -70,43 +70,43 @@ pub(super) fn judge(
     for (index, step) in seen.steps.iter().enumerate() {
         if let Some(written) = written_step(job, step) {
             // A later step may capture under the same name.
-            bench.bindings.captured.extend(step.captured.clone());
-            bench.step(written, step, &seen.at_step(index));
+            verdicts.bindings.captured.extend(step.captured.clone());
+            verdicts.step(written, step, &seen.at_step(index));
         }
     }
-    bench.bindings.captured.clone_from(&bindings.captured);
+    verdicts.bindings.captured.clone_from(&bindings.captured);
     if seen.disruption.is_none() {
         for wanted in &job.body.wanted {
-            if let Some(expectation) = bench.bind(wanted) {
-                bench.check(&expectation, wanted, seen, None);
+            if let Some(expectation) = verdicts.bind(wanted) {
+                verdicts.check(&expectation, wanted, seen, None);
                 bound.push(expectation);
             }
         }
     }
     let wanted: Vec<&Expectation> = bound.iter().map(AsRef::as_ref).collect();
-    if bench.is_green()
+    if verdicts.is_green()
         && let Some(mismatch) = check::unasked_error(&wanted, seen)
     {
         let failure = Failure::new(&job.body.subject_origin, mismatch);
-        bench.failures.push(failure);
+        verdicts.failures.push(failure);
     }
     let mut findings = seen.findings.clone();
-    findings.append(&mut bench.vacuity(job, &wanted, seen));
-    bench.name_the_tool(seen);
+    findings.append(&mut verdicts.vacuity(job, &wanted, seen));
+    verdicts.name_the_tool(seen);
     let allowed = allowed_findings(&bound);
     if allowed.is_none() {
-        bench.weigh_unheard(seen);
+        verdicts.weigh_unheard(seen);
     }
-    bench.weigh(job, &findings, allowed);
-    let status = match (&bench.disruption, bench.failures.is_empty()) {
+    verdicts.weigh(job, &findings, allowed);
+    let status = match (&verdicts.disruption, verdicts.failures.is_empty()) {
         (Some(_), _) => Status::Error,
         (None, true) => Status::Pass,
         (None, false) => Status::Fail,
     };
     Judgement {
         status,
-        failures: bench.failures,
-        disruption: bench.disruption,
+        failures: verdicts.failures,
+        disruption: verdicts.disruption,
         findings,
     }
 }
@@ -146,7 +146,7 @@ fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<(&'a Step, &'a S
 }
 
 /// The verdicts collected so far.
-struct Bench<'a> {
+struct Verdicts<'a> {
     body: &'a Body,
     bindings: Bindings,
     rules: Rules,
@@ -156,7 +156,7 @@ struct Bench<'a> {
     vacuous: Vec<Finding>,
 }
 
-impl Bench<'_> {
+impl Verdicts<'_> {
     fn is_green(&self) -> bool {
         self.failures.is_empty() && self.disruption.is_none()
     }

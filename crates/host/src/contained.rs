@@ -35,7 +35,7 @@ pub(super) async fn start(
     start: &Start<'_>,
     (delay, called_off): (&mut Duration, impl Future<Output = ()>),
 ) -> Result<(ServerContainer, Connection), Disruption> {
-    let Some(crew) = &host.containers else {
+    let Some(containers) = &host.containers else {
         let kind = DisruptionKind::Place;
         let message = "there is no container engine";
         return Err(Disruption::new(kind, Phase::Start, message));
@@ -58,14 +58,14 @@ pub(super) async fn start(
     };
     let starting = async {
         let begun = Instant::now();
-        let _turn = crew.turn().await;
+        let _turn = containers.turn().await;
         *delay += begun.elapsed();
-        ServerContainer::start(crew, &wanted, start.clock, start.timeout).await
+        ServerContainer::start(containers, &wanted, start.clock, start.timeout).await
     };
     let started = tokio::select! {
         started = Box::pin(starting) => started,
         () = host.interrupt.cancelled() => {
-            crew.hurry();
+            containers.hurry();
             let kind = DisruptionKind::Interrupted;
             return Err(Disruption::new(kind, Phase::Start, "interrupted"));
         }

@@ -91,7 +91,7 @@ impl Reader<'_> {
         };
         match inside::resolve(root, path) {
             Ok(place) => self.below(&folder, place.strip_prefix(root).unwrap_or(&place)),
-            Err(stray) => FileState::Unknown(stray.to_string()),
+            Err(error) => FileState::Unknown(error.to_string()),
         }
     }
 
@@ -101,17 +101,17 @@ impl Reader<'_> {
             return FileState::Directory;
         };
         let parent = folder.below(path.parent().unwrap_or(Path::new("")));
-        let met = parent.and_then(|parent| Ok((parent.meet(name)?, parent)));
-        let (met, parent) = match met {
-            Ok(met) => met,
+        let entry = parent.and_then(|parent| Ok((parent.entry(name)?, parent)));
+        let (entry, parent) = match entry {
+            Ok(entry) => entry,
             Err(error) => return absent_or(&error, FileState::Unknown),
         };
-        match met.kind() {
+        match entry.kind() {
             PathKind::Directory => FileState::Directory,
             PathKind::Link => {
                 FileState::Unknown("it became a link while it was looked at".to_owned())
             }
-            PathKind::Special => FileState::Unreadable(format!("it is {}", met.word())),
+            PathKind::Special => FileState::Unreadable(format!("it is {}", entry.word())),
             PathKind::File => self.content(parent.file(name)),
         }
     }

@@ -54,7 +54,7 @@ pub(super) struct Folder(File);
 
 /// What is under a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Met {
+pub(super) struct Entry {
     kind: FileType,
     /// Its permission bits.
     pub(super) mode: u32,
@@ -62,7 +62,7 @@ pub(super) struct Met {
     pub(super) length: u64,
 }
 
-impl Met {
+impl Entry {
     /// What it is.
     pub(super) fn kind(self) -> PathKind {
         if self.kind.is_file() {
@@ -135,9 +135,9 @@ impl Folder {
         clippy::useless_conversion,
         reason = "modes are shorter on other systems"
     )]
-    pub(super) fn meet(&self, name: &OsStr) -> io::Result<Met> {
+    pub(super) fn entry(&self, name: &OsStr) -> io::Result<Entry> {
         let found = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(Met {
+        Ok(Entry {
             kind: FileType::from_raw_mode(found.st_mode),
             mode: u32::from(found.st_mode) & 0o7777,
             length: u64::try_from(found.st_size).unwrap_or_default(),

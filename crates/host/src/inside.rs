@@ -10,10 +10,10 @@ const MOST_LINKS: usize = 40;
 
 /// Why a path below the root cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Stray {
+pub(super) enum PathError {
     /// `..` above the root, or a link out of it.
     #[error("it leads out of the fixture")]
-    Above,
+    Outside,
     /// Links that lead to each other.
     #[error("too many links lead to each other")]
     Circle,
@@ -24,7 +24,7 @@ pub(super) enum Stray {
 
 /// The real place of `path`, which is relative to `root` or absolute below it; the place need not exist.
 /// `root` is free of links itself.
-pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf, Stray> {
+pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf, PathError> {
     resolve_with(root, path, |full| match fs::symlink_metadata(full) {
         Ok(found) if found.is_symlink() => fs::read_link(full).map(Some),
         Ok(_) => Ok(None),
@@ -38,7 +38,7 @@ pub(super) fn resolve_with(
     root: &Path,
     path: &Path,
     link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
-) -> Result<PathBuf, Stray> {
+) -> Result<PathBuf, PathError> {
     follow(root, path, link, &mut Vec::new())
 }
 
@@ -48,7 +48,7 @@ pub(super) fn follow(
     path: &Path,
     link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
     over: &mut Vec<PathBuf>,
-) -> Result<PathBuf, Stray> {
+) -> Result<PathBuf, PathError> {
     let mut rest = path.strip_prefix(root).unwrap_or(path).to_owned();
     let mut place = PathBuf::new();
     let mut links = 0;
@@ -64,15 +64,15 @@ pub(super) fn follow(
             // Above `/` is `/`.
             Component::ParentDir if place.pop() || root == Path::new("/") => {}
             Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
-                return Err(Stray::Above);
+                return Err(PathError::Outside);
             }
             Component::Normal(name) => {
                 place.push(name);
                 over.push(place.clone());
-                if let Some(target) = link(&root.join(&place)).map_err(Stray::Refused)? {
+                if let Some(target) = link(&root.join(&place)).map_err(PathError::Refused)? {
                     links += 1;
                     if links > MOST_LINKS {
-                        return Err(Stray::Circle);
+                        return Err(PathError::Circle);
                     }
                     place.pop();
                     next = target.join(after);
@@ -103,7 +103,7 @@ mod tests {
         path::{Path, PathBuf},
     };
 
-    use super::{Stray, resolve};
+    use super::{PathError, resolve};
 
     #[test]
     fn paths_are_followed_like_the_system_does_but_never_out() {
@@ -124,7 +124,7 @@ mod tests {
             let seen = resolve(&root, Path::new(path));
             let seen = match &seen {
                 Ok(place) => Ok(place.strip_prefix(&root).unwrap().to_str().unwrap()),
-                Err(stray) => Err(stray.to_string()),
+                Err(error) => Err(error.to_string()),
             };
             assert_eq!(seen, wanted.map_err(str::to_owned), "{path}");
         };
@@ -148,6 +148,6 @@ mod tests {
             root.join("a/b/x")
         );
         let escaped: PathBuf = root.join("../x");
-        assert!(matches!(resolve(&root, &escaped), Err(Stray::Above)));
+        assert!(matches!(resolve(&root, &escaped), Err(PathError::Outside)));
     }
 }

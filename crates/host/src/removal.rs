@@ -61,19 +61,19 @@ fn empty(
     name: &OsStr,
     mut failed: impl FnMut(&OsStr, io::Error),
 ) -> io::Result<Option<Vec<OsString>>> {
-    let met = holder.meet(name)?;
-    if met.kind() != PathKind::Directory {
+    let entry = holder.entry(name)?;
+    if entry.kind() != PathKind::Directory {
         return holder.unlink(name).map(|()| None);
     }
-    let opened = match met.mode & 0o700 {
+    let opened = match entry.mode & 0o700 {
         0o700 => None,
         _ => holder.open_up(name).ok(),
     };
     let folder = opened.map_or_else(|| holder.own_folder(name), Ok)?;
     let mut folders = Vec::new();
     for name in folder.names(|| Ok(()))? {
-        match folder.meet(&name) {
-            Ok(met) if met.kind() == PathKind::Directory => folders.push(name),
+        match folder.entry(&name) {
+            Ok(entry) if entry.kind() == PathKind::Directory => folders.push(name),
             Ok(_) => {
                 if let Err(error) = folder.unlink(&name) {
                     failed(&name, error);

@@ -24,7 +24,7 @@ use super::{
     image::{Maker, ReadyImage, inspect},
     labels::BUILT,
     refusal::{Failure, words},
-    scaffold::{self, Scaffold},
+    unfinished::{self, UnfinishedBuild},
 };
 use crate::regular;
 use suite::model::container::{Build, ImageSource, Pull};
@@ -80,19 +80,19 @@ pub(super) async fn built(
         Ok((sealed, inspect(maker.engine, &name).await?))
     };
     let (sealed, before) = maker.unless_interrupted(begin).await?;
-    let mut scaffold = Scaffold::new(maker.engine, maker.run);
+    let mut unfinished = UnfinishedBuild::new(maker.engine, maker.run);
     let options = options(maker, &folder, build, wanted, &name);
-    let sent = send(maker, (sealed, &path), options, &mut scaffold).await;
+    let sent = send(maker, (sealed, &path), options, &mut unfinished).await;
     // What was called so before is nobody's now, unless a run still uses it, which then has a name for it.
     let replaced = before.map(|before| before.id);
     if let Err(failure) = sent {
-        scaffold.tear_down().await;
+        unfinished.tear_down().await;
         if let Some(replaced) = replaced {
-            scaffold::delete_nameless(maker.engine, &replaced).await;
+            unfinished::delete_nameless(maker.engine, &replaced).await;
         }
         return Err(failure);
     }
-    scaffold.finish(REPOSITORY, &tag).await;
+    unfinished.finish(REPOSITORY, &tag).await;
     let image = held(maker, &name).await?.ok_or_else(|| {
         Failure::unusable(
             &folder.path.display().to_string(),
@@ -100,7 +100,7 @@ pub(super) async fn built(
         )
     })?;
     if let Some(replaced) = replaced {
-        scaffold::delete_nameless(maker.engine, &replaced).await;
+        unfinished::delete_nameless(maker.engine, &replaced).await;
     }
     Ok(ReadyImage {
         name: format!("build of {}", folder.path.display()),
@@ -111,13 +111,13 @@ pub(super) async fn built(
 /// What has the name now, held for this run by a name of the run's own: another run may build something else under the
 /// same name at any time, and remove what has none.
 async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, Failure> {
-    let own = scaffold::tag(&maker.run.job());
-    let building = format!("{}:{own}", scaffold::REPOSITORY);
+    let own = unfinished::tag(&maker.run.job());
+    let building = format!("{}:{own}", unfinished::REPOSITORY);
     for _ in 0..TRIES {
         let Some(image) = inspect(maker.engine, name).await? else {
             return Ok(None);
         };
-        scaffold::name(maker.engine, &image.id, scaffold::REPOSITORY, &own).await;
+        unfinished::name(maker.engine, &image.id, unfinished::REPOSITORY, &own).await;
         let found = inspect(maker.engine, &building).await?;
         if found.is_some_and(|found| found.id == image.id) {
             return Ok(Some(image));
@@ -226,21 +226,21 @@ async fn send(
     maker: &Maker<'_>,
     (sealed, dockerfile): (Sealed, &Path),
     options: BuildImageOptions,
-    scaffold: &mut Scaffold<'_>,
+    unfinished: &mut UnfinishedBuild<'_>,
 ) -> Result<(), Failure> {
     let megabytes = sealed.bytes / 1_000_000;
     maker.tell_going(format!("building, {megabytes} MB are sent"));
     let docker = maker.engine.docker.clone().with_timeout(SENDING);
     let mut stream = docker.build_image(options, None, Some(body_try_stream(sealed.stream())));
-    let mut heard = Heard::default();
+    let mut said = BuildOutput::default();
     loop {
         let next = tokio::select! {
             next = timeout(SILENCE, stream.next()) => next,
             () = maker.interrupt.cancelled() => {
                 // Without a listener the engine ends the build.
                 drop(stream);
-                if let Some(container) = &heard.container {
-                    scaffold::given_up(maker.engine, container).await;
+                if let Some(container) = &said.container {
+                    unfinished::given_up(maker.engine, container).await;
                 }
                 return Err(Failure::Interrupted);
             }
@@ -253,8 +253,8 @@ async fn send(
                 });
             }
             Ok(None) => return Ok(()),
-            Ok(Some(Ok(info))) => follow(maker, info, &mut heard, scaffold).await,
-            Ok(Some(Err(error))) => return Err(heard.failure(dockerfile, &error)),
+            Ok(Some(Ok(info))) => follow(maker, info, &mut said, unfinished).await,
+            Ok(Some(Err(error))) => return Err(said.failure(dockerfile, &error)),
         }
     }
 }
@@ -263,18 +263,18 @@ async fn send(
 async fn follow(
     maker: &Maker<'_>,
     info: BuildInfo,
-    heard: &mut Heard,
-    scaffold: &mut Scaffold<'_>,
+    said: &mut BuildOutput,
+    unfinished: &mut UnfinishedBuild<'_>,
 ) {
     let texts = [info.stream, info.status];
     for line in texts.iter().flatten().flat_map(|text| text.lines()) {
-        match heard.hear(line) {
+        match said.read(line) {
             Some(News::Stage(step)) => {
-                scaffold.begin();
+                unfinished.begin();
                 maker.tell_going(format!("building: {step}"));
             }
             Some(News::Step(step)) => maker.tell_going(format!("building: {step}")),
-            Some(News::Made(id)) => scaffold.made(id).await,
+            Some(News::Made(id)) => unfinished.made(id).await,
             None => {}
         }
     }
@@ -282,7 +282,7 @@ async fn follow(
 
 /// What a build said.
 #[derive(Debug, Default)]
-struct Heard {
+struct BuildOutput {
     /// The step it is at, as the engine tells it.
     step: Option<String>,
     /// Whether what the step gives was there before.
@@ -303,9 +303,9 @@ enum News {
     Made(String),
 }
 
-impl Heard {
+impl BuildOutput {
     /// Takes a line.
-    fn hear(&mut self, line: &str) -> Option<News> {
+    fn read(&mut self, line: &str) -> Option<News> {
         let line = strip_str(line.trim_end()).to_string();
         let line = line.as_str();
         // Docker's arrow, and Podman's.
@@ -378,7 +378,7 @@ fn is_step(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heard, News, is_step};
+    use super::{BuildOutput, News, is_step};
 
     #[test]
     fn steps_are_known() {
@@ -396,36 +396,36 @@ mod tests {
 
     #[test]
     fn the_output_of_the_last_step_is_kept() {
-        let mut heard = Heard::default();
+        let mut said = BuildOutput::default();
         let from = "Step 1/2 : FROM scratch";
-        assert_eq!(heard.hear(from), Some(News::Stage(from.to_owned())));
+        assert_eq!(said.read(from), Some(News::Stage(from.to_owned())));
         // An image that was there is nobody's to remove.
-        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
-        heard.hear("noise");
+        assert_eq!(said.read(" ---> 0123456789ab"), None);
+        said.read("noise");
         let run = "Step 2/2 : RUN x";
-        assert_eq!(heard.hear(run), Some(News::Step(run.to_owned())));
+        assert_eq!(said.read(run), Some(News::Step(run.to_owned())));
         for number in 0..100 {
-            heard.hear(&format!("line {number}"));
+            said.read(&format!("line {number}"));
         }
-        heard.hear("\u{1b}[91mred\u{1b}[0m");
-        heard.hear(" ---> Running in 0123456789ab");
-        assert_eq!(heard.container.as_deref(), Some("0123456789ab"));
-        let made = heard.hear(" ---> abcdef012345");
+        said.read("\u{1b}[91mred\u{1b}[0m");
+        said.read(" ---> Running in 0123456789ab");
+        assert_eq!(said.container.as_deref(), Some("0123456789ab"));
+        let made = said.read(" ---> abcdef012345");
         assert_eq!(made, Some(News::Made("abcdef012345".to_owned())));
-        assert_eq!(heard.step.as_deref(), Some(run));
-        let output = heard.output();
+        assert_eq!(said.step.as_deref(), Some(run));
+        let output = said.output();
         assert!(
             output.ends_with("line 99\nred") && !output.contains("noise"),
             "{output}"
         );
         assert_eq!(output.lines().count(), super::LAST_LINES);
-        heard.hear("Step 3/3 : RUN y");
-        assert_eq!(heard.hear(" ---> Using cache"), None);
-        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
-        heard.hear("[2/2] STEP 2/2: RUN z");
-        assert_eq!(heard.hear("--> Using cache 0123456789ab"), None);
-        heard.hear("[2/2] STEP 3/3: RUN z");
-        let made = heard.hear("--> 0123456789ab");
+        said.read("Step 3/3 : RUN y");
+        assert_eq!(said.read(" ---> Using cache"), None);
+        assert_eq!(said.read(" ---> 0123456789ab"), None);
+        said.read("[2/2] STEP 2/2: RUN z");
+        assert_eq!(said.read("--> Using cache 0123456789ab"), None);
+        said.read("[2/2] STEP 3/3: RUN z");
+        let made = said.read("--> 0123456789ab");
         assert_eq!(made, Some(News::Made("0123456789ab".to_owned())));
     }
 }

@@ -13,7 +13,7 @@ use futures_util::stream;
 
 use super::{
     upload::Ids,
-    workshop::{Closed, Workshop},
+    worker::{WorkError, Worker},
 };
 
 /// Where Node.js keeps compiled code, below the root.
@@ -28,10 +28,10 @@ const TEMPORARY: &str = "/tmp";
 /// Carries the caches. `made_by` wrote them and `used_by` reads them: Node.js has a folder for each user, which no other
 /// user may read.
 pub(super) async fn carry(
-    from: &Workshop<'_>,
-    to: &Workshop<'_>,
+    from: &Worker<'_>,
+    to: &Worker<'_>,
     (made_by, used_by): (Ids, Ids),
-) -> Result<(), Closed> {
+) -> Result<(), WorkError> {
     let changes = from.changes().await?;
     let mut caches = Caches {
         packed: tar::Builder::new(Vec::new()),

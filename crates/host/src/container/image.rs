@@ -29,11 +29,11 @@ use text::environment::Environment;
 const INSPECTION: Duration = Duration::from_secs(30);
 
 /// Receives progress while an image is made ready.
-pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
+pub type Progress<'a> = &'a (dyn Fn(Update) + Send + Sync);
 
 /// What goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum Update {
     /// Something has begun.
     Begun(String),
     /// How far it is: a line that is overwritten.
@@ -136,12 +136,12 @@ impl Maker<'_> {
 
     /// Tells what has begun.
     pub(super) fn tell(&self, what: String) {
-        (self.progress)(Told::Begun(what));
+        (self.progress)(Update::Begun(what));
     }
 
     /// Tells how far it is.
     pub(super) fn tell_going(&self, what: String) {
-        (self.progress)(Told::Going(what));
+        (self.progress)(Update::Going(what));
     }
 
     /// Whether images that were made before are made anew.

@@ -23,16 +23,16 @@ mod pull;
 pub mod readback;
 pub mod reap;
 pub mod refusal;
-mod scaffold;
 mod script;
 pub mod server;
 pub mod sight;
 mod sockets;
 mod steps;
+mod unfinished;
 pub mod upload;
 pub mod warm;
 mod work;
-mod workshop;
+mod worker;
 
 use std::{
     collections::{BTreeMap, HashMap},

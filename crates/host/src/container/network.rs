@@ -22,8 +22,8 @@ pub(super) fn own_container(environment: &Environment) -> Option<String> {
 
 /// Makes the network, and joins it where we run in a container. What is not removed with [`remove`] is removed at the end of
 /// the run.
-pub(super) async fn make(crew: &Containers, marks: &Marks) -> Result<String, Error> {
-    let docker = &crew.engine.docker;
+pub(super) async fn make(containers: &Containers, marks: &Marks) -> Result<String, Error> {
+    let docker = &containers.engine.docker;
     let wanted = NetworkCreateRequest {
         name: marks.name.clone(),
         internal: Some(true),
@@ -31,7 +31,7 @@ pub(super) async fn make(crew: &Containers, marks: &Marks) -> Result<String, Err
         ..NetworkCreateRequest::default()
     };
     docker.create_network(wanted).await?;
-    if let Some(own) = &crew.own_container {
+    if let Some(own) = &containers.own_container {
         let wanted = NetworkConnectRequest {
             container: own.clone(),
             ..NetworkConnectRequest::default()
@@ -43,9 +43,9 @@ pub(super) async fn make(crew: &Containers, marks: &Marks) -> Result<String, Err
 }
 
 /// Leaves the network, and removes it.
-pub(super) async fn remove(crew: &Containers, name: &str) {
-    let docker = &crew.engine.docker;
-    if let Some(own) = &crew.own_container {
+pub(super) async fn remove(containers: &Containers, name: &str) {
+    let docker = &containers.engine.docker;
+    if let Some(own) = &containers.own_container {
         let wanted = NetworkDisconnectRequest {
             container: own.clone(),
             force: Some(true),
@@ -58,8 +58,8 @@ pub(super) async fn remove(crew: &Containers, name: &str) {
 }
 
 /// The address of a container that runs.
-pub(super) async fn address(crew: &Containers, id: &str) -> Result<Option<String>, Error> {
-    let found = crew.engine.docker.inspect_container(id, None).await?;
+pub(super) async fn address(containers: &Containers, id: &str) -> Result<Option<String>, Error> {
+    let found = containers.engine.docker.inspect_container(id, None).await?;
     let networks = found.network_settings.and_then(|it| it.networks);
     let networks = networks.unwrap_or_else(HashMap::new).into_values();
     let mut addresses = networks.filter_map(|network| network.ip_address);

@@ -16,7 +16,7 @@ use super::{
     engine::EngineKind,
     image::{Maker, ReadyImage, inspect},
     refusal::Failure,
-    scaffold,
+    unfinished,
 };
 
 /// Where the program is in its image.
@@ -60,16 +60,16 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, Failure> {
         return Ok(started(image));
     }
     // Under a name of our own first: of two runs at once the second would take the name from the image of the first.
-    let own = scaffold::tag(&maker.run.job());
+    let own = unfinished::tag(&maker.run.job());
     let digest = sealed.digest.clone();
     let id = import(maker, &own, sealed).await?;
-    let building = format!("{}:{own}", scaffold::REPOSITORY);
+    let building = format!("{}:{own}", unfinished::REPOSITORY);
     if inspect(maker.engine, &name).await?.is_none() {
         let imported = id.as_ref().unwrap_or(&building);
-        scaffold::name(maker.engine, imported, REPOSITORY, &digest).await;
+        unfinished::name(maker.engine, imported, REPOSITORY, &digest).await;
     }
     // What stays now is found by the next run.
-    let _ = scaffold::delete(maker.engine, &building).await;
+    let _ = unfinished::delete(maker.engine, &building).await;
     let imported = inspect(maker.engine, &name).await?;
     imported
         .map(started)
@@ -96,7 +96,7 @@ async fn import(maker: &Maker<'_>, tag: &str, sealed: Sealed) -> Result<Option<S
     ));
     let options = CreateImageOptionsBuilder::default().from_src("-");
     let options = match maker.engine.facts.kind {
-        EngineKind::Docker => options.repo(scaffold::REPOSITORY).tag(tag).changes(vec![
+        EngineKind::Docker => options.repo(unfinished::REPOSITORY).tag(tag).changes(vec![
             "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
             format!("ENV LD_LIBRARY_PATH=/{LIBRARIES}"),
             format!("ENTRYPOINT [\"{PROGRAM}\"]"),

@@ -16,7 +16,7 @@ use crate::locked;
 /// The duty to remove a container. Dropped, it passes to [`Containers::close`].
 #[derive(Debug)]
 pub(super) struct Owned {
-    pub(super) crew: Arc<Containers>,
+    pub(super) containers: Arc<Containers>,
     /// The engine's id; its name before that is known.
     pub(super) id: String,
     name: String,
@@ -28,9 +28,9 @@ pub(super) struct Owned {
 
 impl Owned {
     /// There is nothing yet.
-    pub(super) fn new(crew: &Arc<Containers>, name: String) -> Self {
+    pub(super) fn new(containers: &Arc<Containers>, name: String) -> Self {
         Self {
-            crew: Arc::clone(crew),
+            containers: Arc::clone(containers),
             id: name.clone(),
             name,
             asked: None,
@@ -45,14 +45,14 @@ impl Owned {
         body: ContainerCreateBody,
     ) -> Result<(), Error> {
         self.due = true;
-        locked(&self.crew.unremoved).insert(self.name.clone(), false);
-        let docker = self.crew.engine.docker.clone();
+        locked(&self.containers.unremoved).insert(self.name.clone(), false);
+        let docker = self.containers.engine.docker.clone();
         // In a task of its own: a request that breaks off may or may not have made something.
         let asking = async move { docker.create_container(Some(options), body).await };
         let asked = self.asked.insert(tokio::spawn(asking));
         let answer = asked.await;
         self.asked = None;
-        self.crew.answered(&self.name);
+        self.containers.answered(&self.name);
         let answer = answer.unwrap_or_else(|error| {
             let err = io::Error::other(error);
             Err(Error::IOError { err })
@@ -64,7 +64,7 @@ impl Owned {
     /// There is nothing of ours to remove.
     pub(super) fn disown(&mut self) {
         self.due = false;
-        locked(&self.crew.unremoved).remove(&self.name);
+        locked(&self.containers.unremoved).remove(&self.name);
     }
 
     /// Removes it, and tells how long the engine took; what cannot be removed is tried again at the end of the run.
@@ -72,7 +72,7 @@ impl Owned {
         if !self.due {
             return Duration::ZERO;
         }
-        let (removed, took) = self.crew.remove(&self.id, &self.name).await;
+        let (removed, took) = self.containers.remove(&self.id, &self.name).await;
         self.due = !removed;
         took
     }
@@ -87,19 +87,23 @@ impl Owned {
             return;
         };
         self.due = false;
-        let (crew, id, name) = (Arc::clone(&self.crew), self.id.clone(), self.name.clone());
+        let (containers, id, name) = (
+            Arc::clone(&self.containers),
+            self.id.clone(),
+            self.name.clone(),
+        );
         let asked = self.asked.take();
-        let mut abandoned = locked(&self.crew.abandoned);
+        let mut abandoned = locked(&self.containers.abandoned);
         abandoned.spawn_on(
             async move {
                 if let Some(asked) = asked {
-                    if !crew.answers(asked).await {
+                    if !containers.answers(asked).await {
                         // It stays among what may be there.
                         return;
                     }
-                    crew.answered(&name);
+                    containers.answered(&name);
                 }
-                crew.remove(&id, &name).await;
+                containers.remove(&id, &name).await;
             },
             &runtime,
         );

@@ -22,7 +22,7 @@ use super::{
     image::{Maker, ReadyImage, inspect},
     refusal::Failure,
     script::Script,
-    workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
+    worker::{Freedom, Marks, Plan, Run, Running, SHELL, WorkError, Worker},
 };
 use suite::model::container::{ImageSource, Prepare};
 use text::{environment::Environment, redact::Secrets};
@@ -138,14 +138,14 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     /// Makes the image, unless another run does it meanwhile.
     async fn made(&self, sealed: Sealed) -> Result<bool, Failure> {
-        if let Some(shop) = self.open().await? {
-            self.make(shop, sealed).await?;
+        if let Some(worker) = self.open().await? {
+            self.make(worker, sealed).await?;
         }
         Ok(true)
     }
 
     /// Makes the container. `None`: another run did the work while we waited for the name.
-    async fn open(&self) -> Result<Option<Workshop<'a>>, Failure> {
+    async fn open(&self) -> Result<Option<Worker<'a>>, Failure> {
         let mut told = false;
         loop {
             let plan = Plan {
@@ -156,10 +156,10 @@ impl<'a> Work<'a> {
                 network: self.prepare.network.as_deref().unwrap_or(NETWORK),
                 freedom: Freedom::Open,
             };
-            match Workshop::open(self.maker.engine, plan).await {
-                Ok(shop) => return Ok(Some(shop)),
-                Err(Closed::Taken) => {}
-                Err(closed) => return Err(self.refused(closed)),
+            match Worker::open(self.maker.engine, plan).await {
+                Ok(worker) => return Ok(Some(worker)),
+                Err(WorkError::Taken) => {}
+                Err(error) => return Err(self.refused(error)),
             }
             if !told {
                 self.maker.tell(format!(
@@ -186,7 +186,7 @@ impl<'a> Work<'a> {
                     sleep(BETWEEN_TRIES).await;
                     return Ok(());
                 }
-                Ok(Err(error)) => return Err(self.refused(Closed::Refused(error))),
+                Ok(Err(error)) => return Err(self.refused(WorkError::Refused(error))),
                 Err(_) => break,
             }
             tokio::select! {
@@ -200,28 +200,28 @@ impl<'a> Work<'a> {
     }
 
     /// Does the work; the container is gone afterwards, whatever happens.
-    async fn make(&self, mut shop: Workshop<'a>, sealed: Sealed) -> Result<(), Failure> {
+    async fn make(&self, mut worker: Worker<'a>, sealed: Sealed) -> Result<(), Failure> {
         let done = tokio::select! {
-            done = self.fill(&mut shop, sealed) => done,
+            done = self.fill(&mut worker, sealed) => done,
             () = self.maker.interrupt.cancelled() => Err(Failure::Interrupted),
         };
-        shop.close().await;
+        worker.close().await;
         done
     }
 
-    async fn fill(&self, shop: &mut Workshop<'a>, sealed: Sealed) -> Result<(), Failure> {
+    async fn fill(&self, worker: &mut Worker<'a>, sealed: Sealed) -> Result<(), Failure> {
         self.maker.tell(format!("preparing `{}`", self.base.name));
         if !self.prepare.copy.is_empty() {
-            let put = shop.put(sealed.stream()).await;
-            put.map_err(|closed| self.refused(closed))?;
+            let put = worker.put(sealed.stream()).await;
+            put.map_err(|error| self.refused(error))?;
         }
         if !self.prepare.run.is_empty() {
-            shop.start().await.map_err(|closed| self.refused(closed))?;
-            self.lines(shop).await?;
+            worker.start().await.map_err(|error| self.refused(error))?;
+            self.lines(worker).await?;
         }
         let before = inspect(self.maker.engine, self.name).await?;
-        let kept = shop.keep(self.name, self.base, Marks::default()).await;
-        kept.map_err(|closed| self.refused(closed))?;
+        let kept = worker.keep(self.name, self.base, Marks::default()).await;
+        kept.map_err(|error| self.refused(error))?;
         if let Some(before) = before {
             forget(self.maker.engine, &before.id).await;
         }
@@ -229,7 +229,7 @@ impl<'a> Work<'a> {
     }
 
     /// Runs the lines.
-    async fn lines(&self, shop: &Workshop<'a>) -> Result<(), Failure> {
+    async fn lines(&self, worker: &Worker<'a>) -> Result<(), Failure> {
         let mut script = Script::new(&self.prepare.run, &self.maker.run.job());
         let variables = &self.maker.environment;
         let mut secrets = Secrets::default();
@@ -244,14 +244,14 @@ impl<'a> Work<'a> {
             user: None,
             directory: None,
         };
-        let running = shop.run(run).await.map_err(|closed| self.refused(closed))?;
+        let running = worker.run(run).await.map_err(|error| self.refused(error))?;
         let id = running.id.clone();
         let listened = self.listen(running, &mut script, &secrets).await;
         let end = if let Err(end) = listened {
             end
         } else {
-            let ended = shop.ended(&id).await;
-            match ended.map_err(|closed| self.refused(closed))? {
+            let ended = worker.ended(&id).await;
+            match ended.map_err(|error| self.refused(error))? {
                 Some(0) if script.is_complete() => return Ok(()),
                 Some(0) => (
                     "ended the shell, and the lines after it were not run".to_owned(),
@@ -285,7 +285,7 @@ impl<'a> Work<'a> {
                 Ok(None) => return Ok(()),
                 Ok(Some(Err(error))) => return Err(lost(&error.to_string())),
                 Ok(Some(Ok(said))) => {
-                    if let Some(line) = script.hear(&said.into_bytes()) {
+                    if let Some(line) = script.read(&said.into_bytes()) {
                         let line = secrets.mask(&line);
                         self.maker.tell_going(format!("preparing: {line}"));
                     }
@@ -300,21 +300,21 @@ impl<'a> Work<'a> {
         Failure::with_output(message, output, help)
     }
 
-    fn refused(&self, closed: Closed) -> Failure {
+    fn refused(&self, error: WorkError) -> Failure {
         let first = self.prepare.run.first().map_or("", String::as_str);
-        match closed {
-            Closed::Taken => self.failed(first, lost("its name was taken"), ""),
-            Closed::Mute => self.gone(),
-            Closed::Interrupted => Failure::Interrupted,
-            Closed::NoShell => {
+        match error {
+            WorkError::Taken => self.failed(first, lost("its name was taken"), ""),
+            WorkError::Unanswered => self.gone(),
+            WorkError::Interrupted => Failure::Interrupted,
+            WorkError::NoShell => {
                 let how = "cannot be run: the image has no `/bin/sh`".to_owned();
                 self.failed(first, (how, "build the image with `build:` instead"), "")
             }
-            Closed::Slow(after) => Failure::Silent {
+            WorkError::Slow(after) => Failure::Silent {
                 what: format!("preparing `{}`", self.base.name),
                 after,
             },
-            Closed::Refused(error) => Failure::of_image(&self.base.name, &error),
+            WorkError::Refused(error) => Failure::of_image(&self.base.name, &error),
         }
     }
 

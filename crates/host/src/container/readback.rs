@@ -204,7 +204,7 @@ impl Tree {
                 let state = self.states.get(&below(&place)).cloned();
                 state.unwrap_or(FileState::Absent)
             }
-            Err(stray) => FileState::Unknown(stray.to_string()),
+            Err(error) => FileState::Unknown(error.to_string()),
         }
     }
 

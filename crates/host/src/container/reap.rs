@@ -24,7 +24,7 @@ use super::{
     failure::{chain, is_unknown},
     labels::{self, BUILT, PREPARED, RunName},
     patience::Patience,
-    scaffold,
+    unfinished,
 };
 use crate::owner::Life;
 
@@ -256,7 +256,7 @@ async fn images((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<L
         listed(patience, engine.docker.list_images(Some(options)))
     };
     let one = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
-    let building = list(HashMap::from([one("reference", scaffold::REPOSITORY)]));
+    let building = list(HashMap::from([one("reference", unfinished::REPOSITORY)]));
     let nameless = |label: &str| {
         list(HashMap::from([
             one("dangling", "true"),
@@ -294,10 +294,10 @@ fn unfinished<'a>(
 ) -> impl Iterator<Item = Leftover> + 'a {
     image.repo_tags.iter().filter_map(move |name| {
         let (repository, tag) = name.rsplit_once(':')?;
-        if !repository.ends_with(scaffold::REPOSITORY) {
+        if !repository.ends_with(unfinished::REPOSITORY) {
             return None;
         }
-        let (unique, owner) = scaffold::read(tag)?;
+        let (unique, owner) = unfinished::read(tag)?;
         let wanted = match whose {
             Whose::Run(run) => labels::unique(run) == unique,
             Whose::Anybody => true,
@@ -324,10 +324,10 @@ async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
         Kind::Network => engine.docker.remove_network(id).await,
         Kind::Image => match leftover
             .name
-            .rsplit_once(&format!("{}:", scaffold::REPOSITORY))
+            .rsplit_once(&format!("{}:", unfinished::REPOSITORY))
         {
-            Some((_, tag)) => scaffold::remove(engine, id, tag).await,
-            None => scaffold::delete(engine, id).await,
+            Some((_, tag)) => unfinished::remove(engine, id, tag).await,
+            None => unfinished::delete(engine, id).await,
         },
     };
     match removed {

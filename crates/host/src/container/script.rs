@@ -51,17 +51,17 @@ impl Script {
     }
 
     /// Takes a piece of output; gives back its last whole line, when it has one.
-    pub(super) fn hear(&mut self, bytes: &[u8]) -> Option<String> {
-        let mut heard = None;
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Option<String> {
+        let mut whole = None;
         for byte in bytes {
             match byte {
-                b'\n' | b'\r' => heard = self.end_line().or(heard),
+                b'\n' | b'\r' => whole = self.end_line().or(whole),
                 _ if self.open.len() < LONGEST_LINE => self.open.push(*byte),
                 _ if self.open.len() == LONGEST_LINE => self.open.extend(CUT.bytes()),
                 _ => {}
             }
         }
-        heard
+        whole
     }
 
     fn end_line(&mut self) -> Option<String> {
@@ -113,7 +113,7 @@ mod tests {
             .output()
             .unwrap();
         for piece in output.stdout.chunks(7) {
-            script.hear(piece);
+            script.read(piece);
         }
         (script, output.status.code())
     }

@@ -102,25 +102,25 @@ pub struct ServerContainer {
 
 /// Whether the engine took a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heard {
-    Yes,
+enum Signalled {
+    Taken,
     /// The engine does not answer, or cannot do it.
-    No,
+    Unanswered,
     /// The container had ended already, and the notice of it had not come.
-    Over,
+    Ended,
 }
 
 impl ServerContainer {
     /// Makes the container and starts the server in it. `limit` counts from the moment it was our turn.
     pub async fn start(
-        crew: &Arc<Containers>,
+        containers: &Arc<Containers>,
         wanted: &Wanted<'_>,
         clock: JobClock,
         limit: Duration,
     ) -> Result<(Self, Connection), Failure> {
-        let about = about(crew, wanted);
+        let about = about(containers, wanted);
         let steps = Steps {
-            crew,
+            containers,
             about: &about,
             wanted,
             deadline: Instant::now() + limit,
@@ -134,7 +134,7 @@ impl ServerContainer {
         let mut before = BTreeMap::new();
         let overlaid = body::overlaid(wanted.container, wanted.image);
         for (name, path) in wanted.outside {
-            let state = sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await;
+            let state = sight::look(&containers.engine.docker, &owned.id, path, &overlaid).await;
             before.insert(name.clone(), state);
         }
         seen.fill = begun.elapsed();
@@ -160,7 +160,7 @@ impl ServerContainer {
 
     /// Its address in its network.
     pub async fn address(&self) -> Result<String, String> {
-        let asked = network::address(&self.owned.crew, &self.owned.id);
+        let asked = network::address(&self.owned.containers, &self.owned.id);
         let address = answer(AFTERWARDS, asked).await?.flatten();
         address.ok_or_else(|| "it has no address: its network has none".to_owned())
     }
@@ -193,13 +193,19 @@ impl ServerContainer {
 
     /// Everything below the fixture's place; of the files that are asked for, relative to it, the content too.
     pub async fn tree(&self, path: &str, asked: BTreeSet<PathBuf>) -> Result<Tree, ReadFailure> {
-        readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
+        readback::tree(
+            &self.owned.containers.engine.docker,
+            &self.owned.id,
+            path,
+            asked,
+        )
+        .await
     }
 
     /// Adds the sockets in changed folders of the fixture at `root`, where the container's shell finds them. A changed
     /// folder alone does not say so, because files come and go too. Podman may not keep the times of folders.
     pub async fn add_sockets(&self, root: &str, tree: &mut Tree) {
-        let engine = &self.owned.crew.engine;
+        let engine = &self.owned.containers.engine;
         if tree.changed.is_empty() || engine.facts.kind == EngineKind::Podman {
             return;
         }
@@ -215,12 +221,18 @@ impl ServerContainer {
 
     /// What one path of the fixture at `root` is.
     pub async fn look_below(&self, root: &str, path: &str) -> FileState {
-        sight::look_below(&self.owned.crew.engine.docker, &self.owned.id, root, path).await
+        sight::look_below(
+            &self.owned.containers.engine.docker,
+            &self.owned.id,
+            root,
+            path,
+        )
+        .await
     }
 
     /// What a path outside of the fixture is.
     pub async fn look(&self, path: &str) -> FileState {
-        let docker = &self.owned.crew.engine.docker;
+        let docker = &self.owned.containers.engine.docker;
         sight::look(docker, &self.owned.id, path, &self.overlaid).await
     }
 
@@ -230,13 +242,15 @@ impl ServerContainer {
             return exit;
         }
         self.ask();
-        let (ending, heard) = self.descend(patience).await;
-        let status = match (self.status(), heard) {
+        let (ending, signalled) = self.descend(patience).await;
+        let status = match (self.status(), signalled) {
             // It is not known what the server would have done, even when its end is reported later.
-            (_, Heard::No) => ExitStatus::Unknown,
+            (_, Signalled::Unanswered) => ExitStatus::Unknown,
             (Some(status), _) => status,
-            (None, Heard::Yes) => ExitStatus::Signal(9),
-            (None, Heard::Over) => steps::status_now(&self.owned.crew, &self.owned.id).await,
+            (None, Signalled::Taken) => ExitStatus::Signal(9),
+            (None, Signalled::Ended) => {
+                steps::status_now(&self.owned.containers, &self.owned.id).await
+            }
         };
         self.look_back(status).await;
         self.finish(Exit {
@@ -258,7 +272,7 @@ impl ServerContainer {
             orphans: 0,
         };
         self.ended = Some(exit);
-        self.owned.crew.hurry();
+        self.owned.containers.hurry();
         self.owned.pass_on();
         exit
     }
@@ -267,7 +281,7 @@ impl ServerContainer {
         self.ended = Some(exit);
         self.seen.remove = self.owned.remove().await;
         if let Some(network) = &self.network {
-            let removing = network::remove(&self.owned.crew, network);
+            let removing = network::remove(&self.owned.containers, network);
             // What takes longer is left to the end of the run.
             let _ = timeout(AFTERWARDS, removing).await;
         }
@@ -279,28 +293,28 @@ impl ServerContainer {
         exit
     }
 
-    async fn descend(&self, patience: Patience) -> (Ending, Heard) {
+    async fn descend(&self, patience: Patience) -> (Ending, Signalled) {
         if self.lived == Some(false) {
-            return (Ending::ByItself, Heard::Yes);
+            return (Ending::ByItself, Signalled::Taken);
         }
         if self.ends_unasked(patience).await {
-            return (Ending::StdinClosed, Heard::Yes);
+            return (Ending::StdinClosed, Signalled::Taken);
         }
         match self.signal("SIGTERM").await {
-            Heard::Yes => {}
-            Heard::No => return (Ending::Killed, Heard::No),
-            Heard::Over => return (Ending::StdinClosed, Heard::Over),
+            Signalled::Taken => {}
+            Signalled::Unanswered => return (Ending::Killed, Signalled::Unanswered),
+            Signalled::Ended => return (Ending::StdinClosed, Signalled::Ended),
         }
         if timeout(patience.terminated, self.end_watch()).await.is_ok() {
-            return (Ending::Terminated, Heard::Yes);
+            return (Ending::Terminated, Signalled::Taken);
         }
         match self.signal("SIGKILL").await {
-            Heard::Yes => {
+            Signalled::Taken => {
                 let _ = timeout(VANISHING, self.end_watch()).await;
-                (Ending::Killed, Heard::Yes)
+                (Ending::Killed, Signalled::Taken)
             }
-            Heard::No => (Ending::Killed, Heard::No),
-            Heard::Over => (Ending::Terminated, Heard::Over),
+            Signalled::Unanswered => (Ending::Killed, Signalled::Unanswered),
+            Signalled::Ended => (Ending::Terminated, Signalled::Ended),
         }
     }
 
@@ -332,39 +346,39 @@ impl ServerContainer {
 
     /// What it worked so far, where the engine says so.
     async fn work_done(&self) -> Option<Work> {
-        let crew = &self.owned.crew;
-        if crew.silent.is_cancelled() {
+        let containers = &self.owned.containers;
+        if containers.silent.is_cancelled() {
             return None;
         }
-        Work::of(&crew.engine.docker, &self.owned.id).await
+        Work::of(&containers.engine.docker, &self.owned.id).await
     }
 
     /// Sends a signal.
-    async fn signal(&self, name: &str) -> Heard {
-        let crew = &self.owned.crew;
-        if crew.silent.is_cancelled() {
-            return Heard::No;
+    async fn signal(&self, name: &str) -> Signalled {
+        let containers = &self.owned.containers;
+        if containers.silent.is_cancelled() {
+            return Signalled::Unanswered;
         }
         let options = KillContainerOptionsBuilder::default().signal(name).build();
-        let asked = crew
+        let asked = containers
             .engine
             .docker
             .kill_container(&self.owned.id, Some(options));
         match timeout(AFTERWARDS, asked).await {
-            Ok(Err(error)) if refusal::is_over(&error) => Heard::Over,
-            Ok(Ok(())) => Heard::Yes,
-            Ok(Err(_)) | Err(_) => Heard::No,
+            Ok(Err(error)) if refusal::is_over(&error) => Signalled::Ended,
+            Ok(Ok(())) => Signalled::Taken,
+            Ok(Err(_)) | Err(_) => Signalled::Unanswered,
         }
     }
 
     /// Learns what only a container tells that is still there: whether memory ran out in it, whatever the server made of
     /// that.
     async fn look_back(&mut self, status: ExitStatus) {
-        let crew = &self.owned.crew;
-        if crew.silent.is_cancelled() {
+        let containers = &self.owned.containers;
+        if containers.silent.is_cancelled() {
             return;
         }
-        let state = readback::state(&crew.engine.docker, &self.owned.id, AFTERWARDS).await;
+        let state = readback::state(&containers.engine.docker, &self.owned.id, AFTERWARDS).await;
         if let Ok(Some(state)) = state {
             self.seen.out_of_memory = state.oom_killed == Some(true);
         }
@@ -389,9 +403,9 @@ impl Drop for ServerContainer {
 }
 
 /// What messages about it name.
-fn about(crew: &Containers, wanted: &Wanted<'_>) -> About {
+fn about(containers: &Containers, wanted: &Wanted<'_>) -> About {
     let words = wanted.command.words_in(wanted.container, wanted.image);
-    let (platform, engine) = (&wanted.image.platform, &crew.engine.facts.platform);
+    let (platform, engine) = (&wanted.image.platform, &containers.engine.facts.platform);
     let platforms = if platform == engine {
         String::new()
     } else {

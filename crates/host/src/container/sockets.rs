@@ -11,7 +11,7 @@ use bollard::{
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::workshop::SHELL;
+use super::worker::SHELL;
 
 /// How long the engine and the shell may take.
 const LOOKING: Duration = Duration::from_secs(10);

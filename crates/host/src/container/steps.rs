@@ -65,7 +65,7 @@ pub(super) type Running = (
 
 /// The steps to a running container, with one deadline for all.
 pub(super) struct Steps<'a> {
-    pub(super) crew: &'a Arc<Containers>,
+    pub(super) containers: &'a Arc<Containers>,
     pub(super) about: &'a About,
     pub(super) wanted: &'a Wanted<'a>,
     pub(super) deadline: Instant,
@@ -108,7 +108,7 @@ impl Steps<'_> {
                 None,
             )));
         }
-        let marks = self.crew.run.next(wanted.assertion);
+        let marks = self.containers.run.next(wanted.assertion);
         let name = marks.name.clone();
         let volume = match wanted.fixture {
             Some(_) => Volume::Fixture,
@@ -116,7 +116,7 @@ impl Steps<'_> {
         };
         let network = match wanted.listens {
             Listens::OnNetwork if wanted.container.network.is_none() => {
-                let made = network::make(self.crew, &marks);
+                let made = network::make(self.containers, &marks);
                 Some(self.within("network", made).await?)
             }
             Listens::OnNetwork | Listens::Nowhere => None,
@@ -133,7 +133,7 @@ impl Steps<'_> {
             options = options.platform(platform);
         }
         let begun = Instant::now();
-        let mut owned = Owned::new(self.crew, name.clone());
+        let mut owned = Owned::new(self.containers, name.clone());
         let asked = owned.create(options.build(), body);
         if let Err(failure) = self.within("create", asked).await {
             if matches!(&failure, Failure::Refused(refusal) if refusal.kind == Kind::NameTaken) {
@@ -156,7 +156,7 @@ impl Steps<'_> {
     /// Puts the fixture into its volume.
     pub(super) async fn fill(&self, owned: &Owned, fixture: &Arc<Fixture>) -> Result<(), Failure> {
         let ids = self.owner(owned).await?;
-        let known = locked(&self.crew.fixtures).get(&ids).cloned();
+        let known = locked(&self.containers.fixtures).get(&ids).cloned();
         let tar = if let Some(tar) = known {
             tar
         } else {
@@ -164,13 +164,13 @@ impl Steps<'_> {
             let packed = task::spawn_blocking(move || upload::pack(&fixture, ids)).await;
             let packed = packed.map_err(io::Error::other).flatten();
             let tar = Bytes::from(packed.map_err(|error| Failure::Fixture(error.to_string()))?);
-            locked(&self.crew.fixtures).insert(ids, tar.clone());
+            locked(&self.containers.fixtures).insert(ids, tar.clone());
             tar
         };
         let options = UploadToContainerOptionsBuilder::default()
             .path(FIXTURE_VOLUME)
             .build();
-        let docker = &self.crew.engine.docker;
+        let docker = &self.containers.engine.docker;
         let asked = docker.upload_to_container(&owned.id, Some(options), body_full(tar));
         self.within("fill", asked).await
     }
@@ -180,10 +180,10 @@ impl Steps<'_> {
         let wanted = self.wanted;
         let user = body::user(wanted.container, wanted.image);
         let key = (wanted.image.id.clone(), user.clone());
-        if let Some(known) = locked(&self.crew.users).get(&key) {
+        if let Some(known) = locked(&self.containers.users).get(&key) {
             return Ok(*known);
         }
-        let docker = &self.crew.engine.docker;
+        let docker = &self.containers.engine.docker;
         let (passwd, groups) = match upload::ids(&user, "", "") {
             Some(_) if user.contains(':') || user.is_empty() => (String::new(), String::new()),
             Some(_) | None => (
@@ -195,7 +195,7 @@ impl Steps<'_> {
             let said = format!("unable to find user {user}");
             Failure::Refused(Refusal::of(Asked::Container, &said, self.about))
         })?;
-        locked(&self.crew.users).insert(key, ids);
+        locked(&self.containers.users).insert(key, ids);
         Ok(ids)
     }
 
@@ -205,7 +205,7 @@ impl Steps<'_> {
         owned: &Owned,
         clock: JobClock,
     ) -> Result<Running, Failure> {
-        let docker = &self.crew.engine.docker;
+        let docker = &self.containers.engine.docker;
         let options = AttachContainerOptionsBuilder::default()
             .stdin(true)
             .stdout(true)
@@ -221,7 +221,7 @@ impl Steps<'_> {
         self.within("start", docker.start_container(&owned.id, None))
             .await?;
         let (sender, state) = watch::channel(None);
-        let (crew, id) = (Arc::clone(self.crew), owned.id.clone());
+        let (containers, id) = (Arc::clone(self.containers), owned.id.clone());
         let written = Arc::clone(&stderr);
         let work = tokio::spawn(async move {
             let (held, is_broken) = carrying.await;
@@ -233,7 +233,7 @@ impl Steps<'_> {
                 status
             };
             // The status is known before the end of the stream is seen, unless the server lives on.
-            let mut status = Box::pin(status_of(&crew, &id));
+            let mut status = Box::pin(status_of(&containers, &id));
             let known = timeout(STREAM_TO_END, &mut status).await;
             if let Ok(status) = known {
                 sender.send_replace(Some(cut_off(status)));
@@ -248,8 +248,8 @@ impl Steps<'_> {
 }
 
 /// How a container ended; waits while it has not.
-async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
-    let docker = &crew.engine.docker;
+async fn status_of(containers: &Containers, id: &str) -> ExitStatus {
+    let docker = &containers.engine.docker;
     let options = WaitContainerOptionsBuilder::default()
         .condition("not-running")
         .build();
@@ -260,26 +260,26 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
         Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
         Some(Err(_)) | None => return ExitStatus::Unknown,
     };
-    meaning(crew, id, code).await
+    meaning(containers, id, code).await
 }
 
 /// How a container has ended, without waiting for the engine to tell it by itself.
-pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
-    let state = match readback::state(&crew.engine.docker, id, AFTERWARDS).await {
+pub(super) async fn status_now(containers: &Containers, id: &str) -> ExitStatus {
+    let state = match readback::state(&containers.engine.docker, id, AFTERWARDS).await {
         Ok(Some(state)) => state,
         Ok(None) => return ExitStatus::Removed,
         Err(_) => return ExitStatus::Unknown,
     };
     match (state.running, state.exit_code) {
         (Some(true), _) | (_, None) => ExitStatus::Unknown,
-        (Some(false) | None, Some(code)) => meaning(crew, id, code).await,
+        (Some(false) | None, Some(code)) => meaning(containers, id, code).await,
     }
 }
 
 /// What the code of a container's end means.
-async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
+async fn meaning(containers: &Containers, id: &str, code: i64) -> ExitStatus {
     if code == i64::from(BY_SIGNAL) + 9
-        && let Some(status) = killed_by(crew, id).await
+        && let Some(status) = killed_by(containers, id).await
     {
         return status;
     }
@@ -292,8 +292,8 @@ async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
 }
 
 /// What killed it, where the engine knows: the kernel for its memory, or a removal.
-async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
-    let docker = &crew.engine.docker;
+async fn killed_by(containers: &Containers, id: &str) -> Option<ExitStatus> {
+    let docker = &containers.engine.docker;
     // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.
     for _ in 0..LOOKS {
         match readback::state(docker, id, AFTERWARDS).await {

@@ -18,7 +18,7 @@ use super::{
     prepare::REPOSITORY,
     refusal::Failure,
     upload::{self, Ids},
-    workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
+    worker::{Freedom, Marks, Plan, Run, Running, SHELL, WorkError, Worker},
 };
 use crate::launch::CommandLine;
 use mcp::{
@@ -121,7 +121,7 @@ impl First<'_> {
         maker.tell(format!("starting `{shown}` once in `{}`", image.name));
         match self.keep_caches().await {
             Ok(()) => Ok(true),
-            Err(Closed::Interrupted) => Err(Failure::Interrupted),
+            Err(WorkError::Interrupted) => Err(Failure::Interrupted),
             Err(why) => {
                 tell_cold(maker, image, &why);
                 Ok(false)
@@ -130,25 +130,25 @@ impl First<'_> {
     }
 
     /// Starts the server in one container, and keeps another one with the caches of that start.
-    async fn keep_caches(&self) -> Result<(), Closed> {
+    async fn keep_caches(&self) -> Result<(), WorkError> {
         let tried = self.open(&self.lock).await?;
         let kept = match self.open(&format!("{}-kept", self.lock)).await {
             Ok(kept) => kept,
-            Err(closed) => {
+            Err(error) => {
                 tried.close().await;
-                return Err(closed);
+                return Err(error);
             }
         };
-        let mut shops = (tried, kept);
+        let mut workers = (tried, kept);
         let done = tokio::select! {
-            done = self.fill(&mut shops) => done,
-            () = self.maker.interrupt.cancelled() => Err(Closed::Interrupted),
+            done = self.fill(&mut workers) => done,
+            () = self.maker.interrupt.cancelled() => Err(WorkError::Interrupted),
         };
-        tokio::join!(shops.0.close(), shops.1.close());
+        tokio::join!(workers.0.close(), workers.1.close());
         done
     }
 
-    async fn open(&self, name: &str) -> Result<Workshop<'_>, Closed> {
+    async fn open(&self, name: &str) -> Result<Worker<'_>, WorkError> {
         let plan = Plan {
             image: self.image,
             platform: None,
@@ -157,10 +157,10 @@ impl First<'_> {
             network: "none",
             freedom: Freedom::Closed,
         };
-        Workshop::open(self.maker.engine, plan).await
+        Worker::open(self.maker.engine, plan).await
     }
 
-    async fn fill(&self, (tried, kept): &mut (Workshop<'_>, Workshop<'_>)) -> Result<(), Closed> {
+    async fn fill(&self, (tried, kept): &mut (Worker<'_>, Worker<'_>)) -> Result<(), WorkError> {
         tried.start().await?;
         self.session(tried).await?;
         // It ends with us, should we be killed.
@@ -175,9 +175,9 @@ impl First<'_> {
     }
 
     /// The user that writes the caches, and the user that reads them.
-    async fn owners(&self, shop: &Workshop<'_>) -> (Ids, Ids) {
-        let passwd = shop.table("/etc/passwd").await;
-        let groups = shop.table("/etc/group").await;
+    async fn owners(&self, worker: &Worker<'_>) -> (Ids, Ids) {
+        let passwd = worker.table("/etc/passwd").await;
+        let groups = worker.table("/etc/group").await;
         let own = self.image.user.as_deref().unwrap_or_default();
         let ids = |user: &str| upload::ids(user, &passwd, &groups).unwrap_or(Ids::ROOT);
         (ids(own), ids(self.user))
@@ -185,10 +185,10 @@ impl First<'_> {
 
     /// Makes the folders, then one session: start, handshake, close. It runs as the image's user, who may write to what
     /// belongs to the image, where the caches of Python are.
-    async fn session(&self, shop: &Workshop<'_>) -> Result<(), Closed> {
+    async fn session(&self, worker: &Worker<'_>) -> Result<(), WorkError> {
         let fixture = self.start.fixture.as_deref().unwrap_or_default();
         let make = "mkdir -p \"$1\" && chmod 1777 \"$1\"; [ -z \"$2\" ] || { mkdir -p \"$2\" && chmod 1777 \"$2\"; }";
-        sh(shop, make, &[NODE_CACHE, fixture]).await?;
+        sh(worker, make, &[NODE_CACHE, fixture]).await?;
         let line = &self.start.line;
         let own = line.env.iter();
         let own = own.map(|(name, value)| format!("{name}={value}"));
@@ -196,7 +196,7 @@ impl First<'_> {
             "PYTHONDONTWRITEBYTECODE=".to_owned(),
             format!("NODE_COMPILE_CACHE={NODE_CACHE}"),
         ];
-        let running = shop
+        let running = worker
             .run(Run {
                 line: self.words.clone(),
                 env: own.chain(ours).collect(),
@@ -209,14 +209,14 @@ impl First<'_> {
 }
 
 /// Tells why the image is used as it was.
-fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
-    let why = match closed {
-        Closed::Taken => "another run is at it".to_owned(),
-        Closed::NoShell => format!("there is no {SHELL}"),
-        Closed::Slow(after) => format!("the engine was silent for {} s", after.as_secs()),
-        Closed::Mute => "the server did not answer".to_owned(),
-        Closed::Interrupted => "interrupted".to_owned(),
-        Closed::Refused(error) => error.to_string(),
+fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, error: &WorkError) {
+    let why = match error {
+        WorkError::Taken => "another run is at it".to_owned(),
+        WorkError::NoShell => format!("there is no {SHELL}"),
+        WorkError::Slow(after) => format!("the engine was silent for {} s", after.as_secs()),
+        WorkError::Unanswered => "the server did not answer".to_owned(),
+        WorkError::Interrupted => "interrupted".to_owned(),
+        WorkError::Refused(error) => error.to_string(),
     };
     maker.tell(format!(
         "`{}` is used without a first start: {why}",
@@ -225,10 +225,10 @@ fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
 }
 
 /// Runs a line of shell as the superuser.
-async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), Closed> {
+async fn sh(worker: &Worker<'_>, line: &str, arguments: &[&str]) -> Result<(), WorkError> {
     let mut words = vec![SHELL, "-c", line, SHELL];
     words.extend(arguments);
-    let mut running = shop
+    let mut running = worker
         .run(Run {
             line: words.into_iter().map(str::to_owned).collect(),
             env: Vec::new(),
@@ -245,7 +245,7 @@ async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), C
 }
 
 /// Makes the handshake, closes the session, and waits for the end. A server that fails here is judged by its assertions.
-async fn handshake(running: Running) -> Result<(), Closed> {
+async fn handshake(running: Running) -> Result<(), WorkError> {
     let Running { output, input, .. } = running;
     let streams = AttachContainerResults { output, input };
     let (connection, carrying) = attach::attach(streams, |_: &[u8]| {}, JobClock::start());
@@ -259,5 +259,5 @@ async fn handshake(running: Running) -> Result<(), Closed> {
     if timeout_at(end, carrying).await.is_err() {
         abort.abort();
     }
-    greeted.map(|_| ()).map_err(|_| Closed::Mute)
+    greeted.map(|_| ()).map_err(|_| WorkError::Unanswered)
 }

@@ -218,7 +218,7 @@ async fn follow<F: Future<Output = Stat>>(
         }
         let place = match resolved {
             Ok(place) => place,
-            Err(stray) => return Found::Failed(stray.to_string()),
+            Err(error) => return Found::Failed(error.to_string()),
         };
         return match (overlaid.sight(&place), known.remove(&place)) {
             // The folders on the way to a mount are there.

@@ -15,7 +15,7 @@ use super::{
     engine::Engine,
     failure::{answer, is_unknown},
     labels::RunName,
-    workshop,
+    worker,
 };
 use crate::owner::Owner;
 
@@ -32,7 +32,7 @@ const TEARING_DOWN: Duration = Duration::from_secs(5);
 const GIVING_UP: Duration = Duration::from_secs(3);
 
 /// The images that hold up a build.
-pub(super) struct Scaffold<'a> {
+pub(super) struct UnfinishedBuild<'a> {
     engine: &'a Engine,
     run: &'a RunName,
     /// Stages that have begun; from 1.
@@ -47,7 +47,7 @@ struct Stage {
     id: String,
 }
 
-impl<'a> Scaffold<'a> {
+impl<'a> UnfinishedBuild<'a> {
     /// Nothing is made yet.
     pub(super) fn new(engine: &'a Engine, run: &'a RunName) -> Self {
         Self {
@@ -120,7 +120,7 @@ pub(super) async fn given_up(engine: &Engine, container: &str) {
     let mut waiting = engine.docker.wait_container(container, Some(options));
     // One that is gone already is an error here.
     if timeout(GIVING_UP, waiting.next()).await.is_err() {
-        workshop::remove(engine, container).await;
+        worker::remove(engine, container).await;
     }
 }
 

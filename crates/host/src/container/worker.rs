@@ -44,7 +44,7 @@ const LARGEST_FETCH: usize = 256 << 20;
 const KEEPING: Duration = Duration::from_mins(10);
 
 /// The container.
-pub(super) struct Workshop<'a> {
+pub(super) struct Worker<'a> {
     engine: &'a Engine,
     id: String,
     /// Held: the container ends with it. Behind a lock only because it cannot be shared without.
@@ -68,7 +68,7 @@ pub(super) struct Plan<'a> {
     pub(super) freedom: Freedom,
 }
 
-/// What commands in a workshop may do.
+/// What commands in a worker may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freedom {
     /// What a build may do.
@@ -111,13 +111,13 @@ pub(super) struct Marks<'a> {
 
 /// Why a step failed.
 #[derive(Debug)]
-pub(super) enum Closed {
+pub(super) enum WorkError {
     /// Another one has the name.
     Taken,
     /// The image has no shell.
     NoShell,
     /// The server in it did not answer.
-    Mute,
+    Unanswered,
     /// The run was interrupted.
     Interrupted,
     /// The engine did not answer in time.
@@ -126,13 +126,13 @@ pub(super) enum Closed {
     Refused(Error),
 }
 
-impl From<io::Error> for Closed {
+impl From<io::Error> for WorkError {
     fn from(error: io::Error) -> Self {
         Self::Refused(Error::IOError { err: error })
     }
 }
 
-impl From<Error> for Closed {
+impl From<Error> for WorkError {
     fn from(error: Error) -> Self {
         let Error::DockerResponseServerError {
             status_code,
@@ -155,16 +155,16 @@ impl From<Error> for Closed {
 async fn step<T>(
     limit: Duration,
     step: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Closed> {
+) -> Result<T, WorkError> {
     match timeout(limit, step).await {
         Ok(answer) => Ok(answer?),
-        Err(_) => Err(Closed::Slow(limit)),
+        Err(_) => Err(WorkError::Slow(limit)),
     }
 }
 
-impl<'a> Workshop<'a> {
+impl<'a> Worker<'a> {
     /// Makes the container; it is not running yet, so that files can be put into it.
-    pub(super) async fn open(engine: &'a Engine, plan: Plan<'_>) -> Result<Self, Closed> {
+    pub(super) async fn open(engine: &'a Engine, plan: Plan<'_>) -> Result<Self, WorkError> {
         let options = CreateContainerOptionsBuilder::default()
             .name(plan.name)
             .platform(plan.platform.unwrap_or_default())
@@ -182,7 +182,7 @@ impl<'a> Workshop<'a> {
     pub(super) async fn put(
         &self,
         archive: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), WorkError> {
         let archive = body_try_stream(archive);
         let options = UploadToContainerOptionsBuilder::default().path("/").build();
         let docker = self.engine.docker.clone().with_timeout(KEEPING);
@@ -194,7 +194,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// A path of it as an archive.
-    pub(super) async fn fetch(&self, path: &str) -> Result<Vec<u8>, Closed> {
+    pub(super) async fn fetch(&self, path: &str) -> Result<Vec<u8>, WorkError> {
         let options = DownloadFromContainerOptionsBuilder::default()
             .path(path)
             .build();
@@ -212,7 +212,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// What is not as in the image it was made of.
-    pub(super) async fn changes(&self) -> Result<Vec<FilesystemChange>, Closed> {
+    pub(super) async fn changes(&self) -> Result<Vec<FilesystemChange>, WorkError> {
         let changes = self.engine.docker.container_changes(&self.id);
         Ok(step(STEP, changes).await?.unwrap_or_default())
     }
@@ -224,7 +224,7 @@ impl<'a> Workshop<'a> {
 
     /// Starts its first process, a shell, if the image or what was put into it has one: without, the container would
     /// be over at once, and whatever is asked of it next be refused for reasons that say nothing.
-    pub(super) async fn start(&mut self) -> Result<(), Closed> {
+    pub(super) async fn start(&mut self) -> Result<(), WorkError> {
         let shell = ContainerArchiveInfoOptionsBuilder::default()
             .path(SHELL)
             .build();
@@ -233,8 +233,8 @@ impl<'a> Workshop<'a> {
             .docker
             .get_container_archive_info(&self.id, Some(shell));
         match step(STEP, found).await {
-            Err(Closed::Refused(error)) if is_unknown(&error) => return Err(Closed::NoShell),
-            Err(closed) => return Err(closed),
+            Err(WorkError::Refused(error)) if is_unknown(&error) => return Err(WorkError::NoShell),
+            Err(error) => return Err(error),
             Ok(_) => {}
         }
         let options = AttachContainerOptionsBuilder::default()
@@ -253,7 +253,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// Starts a command.
-    pub(super) async fn run(&self, run: Run<'_>) -> Result<Running, Closed> {
+    pub(super) async fn run(&self, run: Run<'_>) -> Result<Running, WorkError> {
         let docker = &self.engine.docker;
         let options = CreateExecOptions {
             attach_stdin: Some(true),
@@ -269,14 +269,14 @@ impl<'a> Workshop<'a> {
         let started = step(STEP, docker.start_exec(&id, None::<StartExecOptions>)).await?;
         match started {
             StartExecResults::Attached { output, input } => Ok(Running { id, output, input }),
-            StartExecResults::Detached => Err(Closed::Refused(Error::IOError {
+            StartExecResults::Detached => Err(WorkError::Refused(Error::IOError {
                 err: io::Error::other("the engine started a command detached"),
             })),
         }
     }
 
     /// The exit code of a command whose output has ended.
-    pub(super) async fn ended(&self, id: &str) -> Result<Option<i64>, Closed> {
+    pub(super) async fn ended(&self, id: &str) -> Result<Option<i64>, WorkError> {
         let found = step(STEP, self.engine.docker.inspect_exec(id)).await?;
         Ok(found.exit_code)
     }
@@ -287,7 +287,7 @@ impl<'a> Workshop<'a> {
         name: &str,
         of: &ReadyImage,
         marks: Marks<'_>,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), WorkError> {
         let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
         let kind = self.engine.facts.kind;
         let options = CommitContainerOptionsBuilder::default()
