@@ -12,7 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::{
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, SeekFrom, seek},
+    io::Errno,
+};
 
 use mcp::observation::files::PathKind;
 
@@ -25,14 +28,51 @@ const FOLDER: OFlags = OFlags::RDONLY
 /// Bytes of a file that are copied before the time is looked at.
 const PIECE: u64 = 64 * 1024 * 1024;
 
-/// Copies a file to its end.
-fn copy_all(
+/// Copies so many bytes, or up to the end; how many that were.
+fn copy_up_to(
+    length: u64,
     source: &mut File,
     copy: &mut File,
-    may_go_on: impl Fn() -> io::Result<()>,
-) -> io::Result<()> {
-    while io::copy(&mut source.by_ref().take(PIECE), copy)? == PIECE {
+    may_go_on: &impl Fn() -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut copied = 0;
+    while copied < length {
+        let piece = PIECE.min(length - copied);
+        let count = io::copy(&mut source.by_ref().take(piece), copy)?;
+        copied += count;
+        if count < piece {
+            break;
+        }
         may_go_on()?;
+    }
+    Ok(copied)
+}
+
+/// Copies a file with holes, which stay holes: filling them would take time and room that the original does not take.
+fn copy_sparse(
+    source: &mut File,
+    copy: &mut File,
+    length: u64,
+    may_go_on: &impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
+    let mut at = 0;
+    loop {
+        let begin = match seek(&*source, SeekFrom::Data(at)) {
+            Ok(begin) => begin,
+            Err(Errno::NXIO) => break,
+            // The file system knows of no holes.
+            Err(_) => at,
+        };
+        let end = seek(&*source, SeekFrom::Hole(begin)).unwrap_or(u64::MAX);
+        seek(&*source, SeekFrom::Start(begin))?;
+        seek(&*copy, SeekFrom::Start(begin))?;
+        at = begin + copy_up_to(end - begin, source, copy, may_go_on)?;
+        if at < end {
+            break;
+        }
+    }
+    if copy.metadata()?.len() < length {
+        copy.set_len(length)?;
     }
     Ok(())
 }
@@ -191,7 +231,12 @@ impl Folder {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
         let mut copy = File::from(opened);
-        copy_all(source, &mut copy, may_go_on)?;
+        let found = source.metadata()?;
+        if found.blocks().saturating_mul(512) < found.len() {
+            copy_sparse(source, &mut copy, found.len(), &may_go_on)?;
+        } else {
+            copy_up_to(u64::MAX, source, &mut copy, &may_go_on)?;
+        }
         Self::set_mode_of(&copy, mode)
     }
 

@@ -21,6 +21,9 @@ const JOB: &str = "io.mcp-assert.job";
 const OWNER: &str = "io.mcp-assert.owner";
 /// When it was made, in seconds since 1970.
 const CREATED: &str = "io.mcp-assert.created";
+/// The image it was made for.
+const IMAGE: &str = "io.mcp-assert.image";
+
 /// The assertion it was made for.
 const ASSERTION: &str = "io.mcp-assert.assertion";
 /// On a prepared image, the name it was given; an image without its name was replaced.
@@ -30,7 +33,7 @@ pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
 pub(super) const BUILT: &str = "io.mcp-assert.built";
 
 /// What a container hands on to an image that is made of it, unless the image says otherwise.
-const OF_MAKERS: [&str; 4] = [RUN, JOB, OWNER, CREATED];
+const OF_MAKERS: [&str; 5] = [RUN, JOB, OWNER, CREATED, IMAGE];
 
 /// What is as old as this was left behind.
 const ABANDONED: Duration = Duration::from_hours(24);
@@ -88,9 +91,11 @@ impl RunName {
         Marks { name, labels }
     }
 
-    /// The labels of a container that an image is made in.
-    pub(super) fn maker(&self) -> HashMap<String, String> {
-        self.labels(self.job())
+    /// The labels of a container that an image of this name is made in.
+    pub(super) fn maker(&self, image: &str) -> HashMap<String, String> {
+        let mut labels = self.labels(self.job());
+        labels.insert(IMAGE.to_owned(), image.to_owned());
+        labels
     }
 
     /// What is unlike in all runs, and has no dash.
@@ -165,7 +170,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::{
-        ASSERTION, CREATED, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now, of_image,
+        ASSERTION, CREATED, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now, of_image,
     };
     use crate::owner::Owner;
     use text::environment::Environment;
@@ -226,8 +231,9 @@ mod tests {
     #[test]
     fn what_is_started_of_an_image_of_ours_is_not_ours() {
         let run = RunName::new(&Environment::default());
-        let mut labels = run.maker();
-        assert_ne!(labels[JOB], run.maker()[JOB]);
+        let mut labels = run.maker("mcp-assert/prepared:1");
+        assert_eq!(labels[IMAGE], "mcp-assert/prepared:1");
+        assert_ne!(labels[JOB], run.maker("x")[JOB]);
         assert!(are_ours(&labels));
         labels.extend(of_image());
         assert!(!are_ours(&labels) && !is_abandoned(&labels));

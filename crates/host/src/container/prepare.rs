@@ -153,6 +153,7 @@ impl<'a> Work<'a> {
                 platform: self.platform,
                 name: &self.lock,
                 run: self.maker.run,
+                makes: self.name,
                 network: self.prepare.network.as_deref().unwrap_or(NETWORK),
                 freedom: Freedom::Open,
             };

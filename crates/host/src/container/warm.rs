@@ -154,6 +154,7 @@ impl First<'_> {
             platform: None,
             name,
             run: self.maker.run,
+            makes: self.name,
             network: "none",
             freedom: Freedom::Closed,
         };

@@ -62,6 +62,8 @@ pub(super) struct Plan<'a> {
     pub(super) name: &'a str,
     /// Whose it is.
     pub(super) run: &'a RunName,
+    /// The name of the image that it is for.
+    pub(super) makes: &'a str,
     /// The network of the container.
     pub(super) network: &'a str,
     /// What commands in it may do.
@@ -336,7 +338,7 @@ fn body(plan: Plan<'_>, kind: EngineKind) -> ContainerCreateBody {
         // All in the entry point, and no command: an image without either would take over a command.
         entrypoint: list(&[SHELL, "-c", "read line"]),
         labels: match kind {
-            EngineKind::Docker => Some(plan.run.maker()),
+            EngineKind::Docker => Some(plan.run.maker(plan.makes)),
             // An image that it makes of this would take them over.
             EngineKind::Podman => None,
         },
