@@ -144,7 +144,7 @@ pub(super) struct StaysOpen(Mutex<HashSet<Call>>);
 type Call = (Option<TargetKey>, Option<String>);
 
 /// Leaves a session open for a moment, and answers, where the server's end or its findings are judged: whether a server
-/// that is asked to end in the moment in which it ends by itself did so unasked, nobody could tell.
+/// that is asked to end in the moment in which it ends by itself did so unasked would be unknown.
 pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
     if seen.disruption.is_some() {
         return;

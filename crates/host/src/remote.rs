@@ -1,5 +1,5 @@
 //! Servers behind a url: one that is there already, or one that is started for the assertion, as a process or in a
-//! container, and listens on a port. Such a server is ended by SIGTERM: nobody speaks to it over its stdin.
+//! container, and listens on a port. Such a server is ended by SIGTERM, because its stdin is not used.
 
 use std::{
     net::{Ipv4Addr, TcpListener},

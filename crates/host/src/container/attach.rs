@@ -19,7 +19,7 @@ const CAPACITY: usize = 64 * 1024;
 pub(super) type Held = (Option<DuplexStream>, bool);
 
 /// A connection over an attached container, and the work that carries its bytes. The work ends when the engine closes the
-/// connection: when nobody in the container can write any more, or when the engine is gone. The connection to the server
+/// connection: when all writers in the container have ended, or when the engine is gone. The connection to the server
 /// ends when what the work gave is dropped, so that by then more can be known of the container's end.
 pub(super) fn attach(
     streams: AttachContainerResults,

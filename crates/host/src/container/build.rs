@@ -83,7 +83,7 @@ pub(super) async fn built(
     let mut unfinished = UnfinishedBuild::new(maker.engine, maker.run);
     let options = options(maker, &folder, build, wanted, &name);
     let sent = send(maker, (sealed, &path), options, &mut unfinished).await;
-    // What was called so before is nobody's now, unless a run still uses it, which then has a name for it.
+    // The image that had the name before is removed, unless a run still uses it, which has a name of its own for it.
     let replaced = before.map(|before| before.id);
     if let Err(failure) = sent {
         unfinished.tear_down().await;
@@ -399,7 +399,7 @@ mod tests {
         let mut said = BuildOutput::default();
         let from = "Step 1/2 : FROM scratch";
         assert_eq!(said.read(from), Some(News::Stage(from.to_owned())));
-        // An image that was there is nobody's to remove.
+        // An image that was there before is not removed.
         assert_eq!(said.read(" ---> 0123456789ab"), None);
         said.read("noise");
         let run = "Step 2/2 : RUN x";

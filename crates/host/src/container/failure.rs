@@ -101,7 +101,7 @@ impl EngineError {
         [first].into_iter().chain(second).collect()
     }
 
-    /// Whether nobody named an engine, and none is at the usual places.
+    /// Whether no engine was named, and none is at the usual places.
     pub fn is_absence(&self) -> bool {
         let Self::Unreachable(attempts) = self else {
             return false;

@@ -61,7 +61,7 @@ impl Owned {
         Ok(())
     }
 
-    /// There is nothing of ours to remove.
+    /// The container is not ours: it is not removed.
     pub(super) fn disown(&mut self) {
         self.due = false;
         locked(&self.containers.unremoved).remove(&self.name);

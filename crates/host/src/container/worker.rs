@@ -95,7 +95,7 @@ pub(super) struct Run<'a> {
 pub(super) struct Running {
     /// The engine's name of it.
     pub(super) id: String,
-    /// What it says.
+    /// Its output.
     pub(super) output:
         Pin<Box<dyn Stream<Item = Result<bollard::container::LogOutput, Error>> + Send>>,
     /// What it hears.

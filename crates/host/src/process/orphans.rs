@@ -40,8 +40,8 @@ pub(super) async fn end_of_job(marker: &str, group: Pid, at_work: Duration) -> u
     end(|| of_job(marker, group), at_work).await
 }
 
-/// A process that just replaces its program has no environment for a moment, so that nobody can tell whose it
-/// is: waits for that moment to pass. Whether there is anybody at all.
+/// Waits while a child replaces its program: it has no environment for a moment, so that its job is unknown. Whether there
+/// are any adopted children.
 async fn settle() -> bool {
     let begin = Instant::now();
     let unclear = |pid: &Pid| {
