@@ -113,7 +113,7 @@ fn a_pipe_that_nobody_writes_into_is_no_baseline_and_no_payload() {
     rustix::fs::mkfifoat(rustix::fs::CWD, fifo, mode).unwrap();
     let ran = ci(&project, &["--baseline", "fifo"]);
     expect(&ran, 2, "invalid");
-    let said = "cannot read `fifo`: it is no regular file";
+    let said = "cannot read `fifo`: it is not a regular file";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
     let ran = project.run(&["run", "evals", "--baseline", "fifo"]);
     assert!(ran.code == 2 && ran.stderr.contains(said), "{}", ran.stderr);
@@ -121,7 +121,7 @@ fn a_pipe_that_nobody_writes_into_is_no_baseline_and_no_payload() {
     command.env("GITHUB_EVENT_PATH", "fifo");
     let ran = project.finish(command);
     expect(&ran, 0, "pass");
-    let said = "payload `fifo` is not used: it is no regular file";
+    let said = "payload `fifo` is not used: it is not a regular file";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
 }
 

@@ -109,7 +109,7 @@ mod tests {
         mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
         for path in [&fifo, folder.path(), Path::new("/dev/zero")] {
             let refused = text(path, 10, &Interrupts::default()).unwrap_err();
-            assert_eq!(refused.to_string(), "it is no regular file", "{path:?}");
+            assert_eq!(refused.to_string(), "it is not a regular file", "{path:?}");
             assert_eq!(replaced(path).unwrap(), None);
         }
         assert_eq!(replaced(&folder.path().join("none")).unwrap(), None);
