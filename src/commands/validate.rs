@@ -11,7 +11,6 @@ use crate::{
     deliver::stdout,
 };
 use suite::{
-    discover::Contents,
     lower::{FixtureFrom, ServerFrom},
     model::{Entry, Suite},
 };
@@ -34,7 +33,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         None => ServerFrom::Targets,
     };
     // `run --fixture` may supply one.
-    let sources = (server_from, FixtureFrom::Elsewhere, Contents::Unasked);
+    let sources = (server_from, FixtureFrom::Elsewhere);
     let loaded = match running::load(&paths, &typed, sources, &context.environment) {
         Ok(loaded) => loaded,
         Err(refusal) => return refusal.say(context),

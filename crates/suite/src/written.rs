@@ -41,7 +41,7 @@ enum Kept {
 
 impl Places {
     /// The places of a document.
-    pub fn of(root: &Node) -> Self {
+    pub(crate) fn of(root: &Node) -> Self {
         let mut places = Self::default();
         places.add(root, root.at.span, 0);
         places

@@ -41,6 +41,18 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Adds the words beside the caret.
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Adds a line of help.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
     /// Draws the diagnostic with its source line and a caret, without a final line end. Names, source lines and
     /// whatever a message quotes come from outside: nothing of them acts on a terminal.
     pub fn render(&self, colour: Colour) -> String {

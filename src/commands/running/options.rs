@@ -24,7 +24,7 @@ use host::{
 use mcp::script::template::{self, Bindings};
 use suite::{
     Dialect,
-    discover::{self, Contents, Files, LoadOptions, Loaded},
+    discover::{self, Files, LoadOptions, Loaded},
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{
         Entry, Suite,
@@ -160,12 +160,8 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Refusal> {
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
-    let contents = match chosen {
-        Chosen::ByOptions => Contents::Unasked,
-        Chosen::ToDivide | Chosen::ByPlan(_) => Contents::Told,
-    };
     let selection = &args.selection;
-    let sources = (server_from(args), fixture_from(args, chosen), contents);
+    let sources = (server_from(args), fixture_from(args, chosen));
     let loaded = load(&suites, args, sources, &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
@@ -254,7 +250,7 @@ fn server_from(args: &RunArgs) -> ServerFrom {
 pub(crate) fn load(
     suites: &[PathBuf],
     args: &RunArgs,
-    (server_from, fixture_from, contents): (ServerFrom, FixtureFrom, Contents),
+    (server_from, fixture_from): (ServerFrom, FixtureFrom),
     environment: &Arc<Environment>,
 ) -> Result<Loaded, Refusal> {
     let load = |dialect| {
@@ -278,7 +274,6 @@ pub(crate) fn load(
                 StartedIn::Processes
             },
             fixture_from,
-            contents,
             environment,
         };
         discover::load(suites, &options).map_err(|error| {

@@ -1,21 +1,16 @@
-//! The documents of one folder, and what they are lowered with. Which files there are is `discover`'s; what a document
-//! means is `suite::lower`'s.
+//! The documents of one folder, and what they are lowered with.
 
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use super::{
-    LoadOptions,
-    text::read_beside,
-    wrong::{self, is_error},
-};
+use super::{LoadOptions, is_error, text::read_beside};
 use crate::{
     Dialect,
     lower::{
         Compiled, ServerFrom, Surroundings,
-        assertion::{self, Found, Parts},
+        assertion::{self, Found, subjects_of},
     },
     model::Case,
     problems::Problems,
@@ -38,30 +33,20 @@ pub(super) struct Folder<'a> {
     pub(super) dialect: Dialect,
     /// How the suite is loaded.
     pub(super) options: &'a LoadOptions<'a>,
-    /// What is shared with all other documents.
+    /// What all documents share.
     pub(super) compiled: &'a Compiled,
 }
 
 /// One document.
 pub(super) struct Lowered {
-    /// What it is, without an id.
+    /// Its case, without an id.
     pub(super) case: Case,
-    /// Its name in the file; its beginning where it has none.
+    /// Its name in the file; its beginning when it has none.
     pub(super) named: Origin,
     /// What it means.
-    pub(super) meaning: Meaning,
+    pub(super) found: Found,
     /// What is wrong with it.
     pub(super) problems: Vec<Diagnostic>,
-}
-
-/// What a document means.
-pub(super) enum Meaning {
-    /// It holds no assertion.
-    Nothing,
-    /// An assertion.
-    Assertion(Box<Parts>),
-    /// It cannot be used.
-    Unusable,
 }
 
 impl Folder<'_> {
@@ -83,55 +68,42 @@ impl Folder<'_> {
             at,
             problems: broken,
         } = document;
-        let is_broken = root.is_none() || broken.iter().any(is_error);
+        let name = name.filter(|name| !name.trim().is_empty());
         let defaults = self.settings.defaults.as_ref();
         let tags = root.as_ref().map(|root| tags_of(root, defaults));
-        let name = name
-            .filter(|name| !name.trim().is_empty())
-            .unwrap_or_else(|| file.to_owned());
-        let subject = root
-            .as_ref()
-            .and_then(|root| assertion::subjects_of(root).first().copied())
-            .map_or("", |(subject, _)| subject);
+        let subjects = root.as_ref().map(subjects_of).unwrap_or_default();
         let case = Case {
             id: String::new(),
-            name,
+            name: name.unwrap_or_else(|| file.to_owned()),
             origin: reading.problems.origin(at),
-            subject,
+            subject: subjects.first().map_or("", |(subject, _)| subject),
             tags: tags.unwrap_or_default(),
         };
         let named = root.as_ref().and_then(|root| root.entry("name"));
-        let named = match named {
-            Some(entry) => reading.problems.origin(entry.key.at.until(entry.value.at)),
-            None => Origin {
-                span: Span {
-                    end: case.origin.span.start,
-                    ..case.origin.span
-                },
-                ..case.origin.clone()
-            },
-        };
+        let named = named.map(|entry| reading.problems.origin(entry.key.at.until(entry.value.at)));
+        let named = named.unwrap_or_else(|| {
+            let Origin { file, span } = case.origin.clone();
+            let (start, end) = (span.start, span.start);
+            let span = Span { start, end };
+            Origin { file, span }
+        });
+        let mut unusable = root.is_none() || broken.iter().any(is_error);
         reading.problems.add_all(broken);
         let (found, mut reading) = match root {
-            Some(root) => self.lower(root, reading),
+            Some(root) => self.lower(root, &case, reading),
             None => (Found::Unusable, reading),
         };
-        let problems = wrong::beside(&self.settings, reading.problems.take());
-        let unusable = is_broken || problems.iter().any(is_error);
-        let meaning = match found {
-            Found::Nothing if !unusable => Meaning::Nothing,
-            Found::Assertion(parts) if !unusable => Meaning::Assertion(parts),
-            Found::Nothing | Found::Assertion(_) | Found::Unusable => Meaning::Unusable,
-        };
+        let problems = reading.problems.take();
+        unusable |= problems.iter().any(is_error);
         Lowered {
             case,
             named,
-            meaning,
+            found: if unusable { Found::Unusable } else { found },
             problems,
         }
     }
 
-    fn lower(&self, root: Node, reading: Reading) -> (Found, Reading) {
+    fn lower(&self, root: Node, case: &Case, reading: Reading) -> (Found, Reading) {
         let options = self.options;
         let around = Surroundings {
             environment: options.environment,
@@ -145,7 +117,7 @@ impl Folder<'_> {
             read_file: &|path: &Path| read_beside(&self.path, path),
             defaults: self.settings.defaults.as_ref(),
         };
-        assertion::lower(root, reading, &around, self.compiled)
+        assertion::lower(root, case, reading, &around, self.compiled)
     }
 
     /// Where servers may come from, as far as the settings decide it.
@@ -160,21 +132,18 @@ impl Folder<'_> {
     }
 }
 
-/// The tags of a document: its own, else the settings'. They are read as far as they can be, since a document that
-/// cannot be used is selected by them too.
+/// The tags of a document: its own, else the settings'. A document that cannot be used is selected by them too.
 fn tags_of(root: &Node, defaults: Option<&Node>) -> Vec<String> {
-    let text = |node: &Node| match &node.kind {
-        Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => Some(text.clone()),
-        Kind::Null | Kind::List(_) | Kind::Map(_) => None,
-    };
     let inherited = || defaults.and_then(|defaults| defaults.get("tags"));
-    match root.get("tags").or_else(inherited) {
-        None => Vec::new(),
-        Some(node) => match &node.kind {
-            Kind::List(items) => items.iter().filter_map(text).collect(),
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
-                text(node).into_iter().collect()
-            }
-        },
-    }
+    let Some(tags) = root.get("tags").or_else(inherited) else {
+        return Vec::new();
+    };
+    let single = std::slice::from_ref(tags);
+    let tags = if let Kind::List(items) = &tags.kind {
+        items
+    } else {
+        single
+    };
+    let texts = tags.iter().filter_map(Node::written);
+    texts.map(str::to_owned).collect()
 }

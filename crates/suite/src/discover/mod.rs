@@ -1,14 +1,11 @@
-//! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only
-//! part of `suite` that touches the file system.
+//! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only part of
+//! `suite` that reads the file system.
 
-mod aside;
-mod contents;
 mod folder;
 mod known;
 mod root;
 mod text;
 mod walk;
-mod wrong;
 
 use std::{
     collections::HashSet,
@@ -16,26 +13,25 @@ use std::{
     sync::Arc,
 };
 
-pub use self::contents::{Contents, FileRead};
-pub use self::walk::Files;
+pub use self::walk::{FileRead, Files};
 use self::{
-    aside::is_assertion,
-    folder::{Folder, Lowered, Meaning},
+    folder::{Folder, Lowered},
     known::Known,
-    root::{Root, WrongSettings, other_fixtures, passed_over},
+    root::{Root, SettingsFile, is_assertion, without_effect},
     text::read_text,
     walk::FoundFile,
-    wrong::{Told, at_first_problem, file_of, is_error, reasons},
 };
 use crate::{
     Dialect,
-    lower::{Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
+    lower::{
+        Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, assertion::Found,
+    },
     model::{Case, Entry, Suite},
-    problems,
+    problems::{self, code::NO_SERVER},
     settings::Settings,
 };
 use ::text::{
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Severity},
     environment::Environment,
     name,
     source::{Origin, SourceFile, Span},
@@ -47,7 +43,7 @@ const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
 /// How a suite is loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions<'a> {
-    /// Whose rules apply; `None` where the settings file says.
+    /// Whose rules apply; `None`: the settings file says.
     pub dialect: Option<Dialect>,
     /// What an unset environment variable means.
     pub unset_variables: UnsetVariables,
@@ -59,8 +55,6 @@ pub struct LoadOptions<'a> {
     pub started_in: StartedIn,
     /// Whether the command line may give the fixture.
     pub fixture_from: FixtureFrom,
-    /// Whether what the suites are made of is told.
-    pub contents: Contents,
     /// The caller's environment.
     pub environment: &'a Arc<Environment>,
 }
@@ -68,7 +62,7 @@ pub struct LoadOptions<'a> {
 /// A suite and its settings.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The assertions and what is wrong.
+    /// The assertions and the problems.
     pub suite: Suite,
     /// What the settings file says; of several suites, the first one that has one.
     pub settings: Arc<Settings>,
@@ -91,16 +85,11 @@ pub fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loaded, Load
         .iter()
         .map(|path| Root::open(path, options, &compiled))
         .collect::<Result<_, _>>()?;
-    let settings_files: Vec<u64> = roots.iter().flat_map(Root::settings_files).collect();
+    let settings_files: Vec<PathBuf> = roots.iter().flat_map(Root::settings_files).collect();
     let mut settings = roots.iter().map(|root| &root.settings);
     let chosen = settings.find(|settings| settings.file.is_some());
     let chosen = chosen.cloned().unwrap_or_default();
-    // One fixture holds for all suites of a run.
-    let fixtures = match options.fixture_from {
-        FixtureFrom::Settings => other_fixtures(&chosen, &roots),
-        FixtureFrom::Elsewhere | FixtureFrom::Given => Vec::new(),
-    };
-    let passed_over = passed_over(&chosen, &roots);
+    let without_effect = without_effect(&chosen, &roots, options.fixture_from);
     let options = LoadOptions {
         fixture_from: match chosen.fixture {
             Some(_) => FixtureFrom::Given,
@@ -110,28 +99,32 @@ pub fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loaded, Load
     };
     let mut loading = Loading {
         options: &options,
-        suite: Suite::default(),
+        suite: Suite {
+            problems: without_effect,
+            ..Suite::default()
+        },
         compiled: &compiled,
-        seen_files: HashSet::new(),
-        seen_settings: HashSet::new(),
-        read: contents::Read::default(),
-        told: Told::default(),
+        seen: HashSet::new(),
+        read: Vec::new(),
+        reported: HashSet::new(),
         known: Known::default(),
     };
-    loading.suite.problems.extend(fixtures);
-    loading.suite.problems.extend(passed_over);
+    let mut seen_settings = HashSet::new();
     for root in roots {
-        loading.add(root);
+        loading.add(root, &mut seen_settings);
     }
-    loading.suite.variables = compiled.variables();
+    loading
+        .suite
+        .variables
+        .clone_from(&compiled.variables.borrow());
+    loading.seen.extend(settings_files);
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
-        files: Files::new(
-            loading.seen_files,
-            settings_files,
-            loading.read.into_files(),
-        ),
+        files: Files {
+            canonical: loading.seen,
+            read: loading.read,
+        },
     })
 }
 
@@ -152,59 +145,91 @@ fn shown_below(path: &Path, relative: &str, environment: &Environment) -> String
     }
 }
 
-/// What is known while suites are loaded.
+/// Whether a problem makes its document unusable.
+fn is_error(problem: &Diagnostic) -> bool {
+    problem.severity == Severity::Error
+}
+
+/// The file that a problem is in, with as much of the text as could be read.
+fn file_of(problem: &Diagnostic, shown: String) -> Arc<SourceFile> {
+    match &problem.origin {
+        Some(origin) => Arc::clone(&origin.file),
+        None => Arc::new(SourceFile::new(shown, String::new())),
+    }
+}
+
+/// The entry of a document or a file that cannot be used. Its case stands where its first error is, if that is in its
+/// own file.
+fn invalid(mut case: Arc<Case>, problems: &[Diagnostic]) -> Entry {
+    let errors = || problems.iter().filter(|problem| is_error(problem));
+    let mut origins = errors().filter_map(|problem| problem.origin.as_ref());
+    if let Some(origin) = origins.find(|it| Arc::ptr_eq(&it.file, &case.origin.file)) {
+        Arc::make_mut(&mut case).origin = origin.clone();
+    }
+    let reasons = errors().map(|problem| match &problem.origin {
+        Some(origin) => format!("{}: {}", origin.location(), problem.message),
+        None => problem.message.clone(),
+    });
+    let reasons = reasons.collect();
+    Entry::Invalid { case, reasons }
+}
+
+/// The state while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
     suite: Suite,
     compiled: &'a Compiled,
-    seen_files: HashSet<u64>,
-    /// Settings files that something is wrong with: several suites may have the same.
-    seen_settings: HashSet<u64>,
-    /// What the suites are made of.
-    read: contents::Read,
-    /// What was said of settings files.
-    told: Told,
+    /// The canonical paths of all files.
+    seen: HashSet<PathBuf>,
+    read: Vec<FileRead>,
+    /// The problems of settings files that were reported: their defaults are read again with every document.
+    reported: HashSet<(String, Option<Span>, &'static str, String)>,
     known: Known,
 }
 
 impl Loading<'_> {
     /// Adds all files of one suite.
-    fn add(&mut self, root: Root<'_>) {
+    fn add(&mut self, root: Root<'_>, seen_settings: &mut HashSet<PathBuf>) {
         let Root {
             path,
             base,
             is_folder,
             settings,
-            read,
-            wrong,
+            file,
         } = root;
-        self.read.add(read);
-        if let Some(wrong) = wrong {
-            self.wrong_settings(wrong);
+        if let Some(file) = file
+            && seen_settings.insert(file.canonical.clone())
+        {
+            self.settings_file(file);
         }
         let of_settings = || Dialect::of_compat(settings.compat);
         let dialect = self.options.dialect.unwrap_or_else(of_settings);
         let mut files = if is_folder {
             self.files_below(path, &base, &settings, dialect)
         } else {
-            vec![walk::single(&base)]
+            vec![FoundFile::single(&base)]
         };
-        files.retain(|file| self.seen_files.insert(file.identity));
-        let folder = |path: &Path| Folder {
-            path: path.to_path_buf(),
-            settings: Arc::clone(&settings),
-            dialect,
-            options: self.options,
-            compiled: self.compiled,
-        };
+        files.retain(|file| self.seen.insert(file.canonical.clone()));
         for file in &files {
             let shown = if is_folder {
                 shown_below(path, &file.relative, self.options.environment)
             } else {
                 shown(path, self.options.environment)
             };
-            self.file(file, shown, &folder(file.folder()));
+            let folder = Folder {
+                path: file.folder().to_path_buf(),
+                settings: Arc::clone(&settings),
+                dialect,
+                options: self.options,
+                compiled: self.compiled,
+            };
+            self.file(file, shown, &folder);
         }
+    }
+
+    /// Adds a note for people.
+    fn note(&mut self, note: String) {
+        self.suite.notes.push(note);
     }
 
     /// The files of a folder, in their order.
@@ -215,40 +240,33 @@ impl Loading<'_> {
         settings: &Settings,
         dialect: Dialect,
     ) -> Vec<FoundFile> {
-        let mut walk = walk::Walk::new(dialect);
-        walk.folder(base);
-        let files = walk.take_files();
+        let walk = walk::walk(base, dialect);
+        let environment = self.options.environment;
+        let shown = |relative: &str| shown_below(path, relative, environment);
         for (folder, reason) in walk.unreadable {
-            if !self
-                .seen_files
-                .insert(walk::single(&base.join(&folder)).identity)
-            {
-                continue;
+            let canonical = FoundFile::single(&base.join(&folder)).canonical;
+            if self.seen.insert(canonical) {
+                let problem = problems::unreadable(&shown(&folder), &reason);
+                let file = Arc::new(SourceFile::new(shown(&folder), String::new()));
+                self.unusable_file(&folder, &file, vec![problem]);
             }
-            let shown = shown_below(path, &folder, self.options.environment);
-            let problem = problems::unreadable(&shown, &reason);
-            let file = Arc::new(SourceFile::new(shown, String::new()));
-            self.unusable_file(&folder, &file, vec![problem]);
         }
         for (link, first) in walk.again {
-            let [link, first] =
-                [link, first].map(|it| name(&shown_below(path, &it, self.options.environment)));
-            let note = format!("`{link}` is passed over: it is the file `{first}` once more");
-            self.suite.notes.push(note);
+            let [link, first] = [link, first].map(|relative| name(&shown(&relative)));
+            self.note(format!(
+                "`{link}` is passed over: it is the file `{first}` once more"
+            ));
         }
-        for folder in walk.passed_over {
-            // The settings say what it is.
-            if settings.fixture.as_deref() == Some(folder.path.as_path()) {
-                continue;
+        for (relative, path) in walk.skipped {
+            // The settings may say that it is the fixture.
+            if settings.fixture.as_ref() != Some(&path) {
+                let shown = name(&shown(&relative));
+                self.note(format!(
+                    "`{shown}` is passed over: its name says that it holds no assertions"
+                ));
             }
-            let shown = shown_below(path, &folder.relative, self.options.environment);
-            let note = format!(
-                "`{}` is passed over: its name says that it holds no assertions",
-                name(&shown)
-            );
-            self.suite.notes.push(note);
         }
-        files
+        walk.files
     }
 
     /// Adds all documents of one file.
@@ -257,7 +275,7 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(problem) => {
                 let file = file_of(&problem, shown);
-                self.read.add(found.read("", self.options.contents));
+                self.read.push(found.read(""));
                 self.unusable_file(&found.relative, &file, vec![*problem]);
                 return;
             }
@@ -267,94 +285,100 @@ impl Loading<'_> {
         if SETTINGS.contains(&found.name()) && !is_assertion(&file.text) {
             let read = settings.file.as_ref();
             if read.is_none_or(|read| read.path != file.path) {
-                let why = if found.relative == SETTINGS[1] && read.is_some() {
+                let reason = if found.relative == SETTINGS[1] && read.is_some() {
                     format!("the settings are those of `{}`", SETTINGS[0])
                 } else {
                     "settings are read at the root of a suite only".to_owned()
                 };
-                let note = format!("`{}` is passed over: {why}", name(&file.path));
-                self.suite.notes.push(note);
+                self.note(format!("`{}` is passed over: {reason}", name(&file.path)));
             }
             return;
         }
         let documents = folder.documents(&file, found.name());
         if documents.is_empty() {
-            let note = format!("`{}` is empty", name(&file.path));
-            self.suite.notes.push(note);
+            self.note(format!("`{}` is empty", name(&file.path)));
         }
         let known = self.suite.entries.len();
         for document in documents {
             self.document(found, document, settings);
         }
         if self.suite.entries.len() > known {
-            self.read.add(found.read(&file.text, self.options.contents));
+            self.read.push(found.read(&file.text));
         }
     }
 
     /// Adds one document.
-    fn document(&mut self, found: &FoundFile, document: Lowered, settings: &Settings) {
+    fn document(&mut self, file: &FoundFile, document: Lowered, settings: &Settings) {
         let Lowered {
             case,
             named,
-            meaning,
+            found,
             problems,
         } = document;
-        match meaning {
-            Meaning::Nothing => {
+        match found {
+            Found::Nothing => {
                 let place = case.origin.location();
-                let note = format!("`{place}` is passed over: it holds no assertion");
-                self.suite.notes.push(note);
+                self.note(format!("`{place}` is passed over: it holds no assertion"));
             }
-            Meaning::Assertion(parts) => {
-                let assertion = parts.of(self.identify(found, case, named));
-                self.suite
-                    .entries
-                    .push(Entry::Assertion(Arc::new(assertion)));
+            Found::Assertion(mut assertion) => {
+                assertion.case = self.identify(file, case, named);
+                let entry = Entry::Assertion(Arc::new(*assertion));
+                self.suite.entries.push(entry);
             }
-            Meaning::Unusable => {
-                let reasons = reasons(&problems);
-                let case = at_first_problem(self.identify(found, case, named), &problems);
-                self.suite.entries.push(Entry::Invalid { case, reasons });
+            Found::Unusable => {
+                let case = self.identify(file, case, named);
+                self.suite.entries.push(invalid(case, &problems));
             }
         }
-        let told = &mut self.told;
-        let news = problems.into_iter();
-        let news = news.filter(|it| told.is_news_of(it, settings));
-        self.suite.problems.extend(news);
+        for problem in problems {
+            if self.is_news(&problem, settings) {
+                self.suite.problems.push(problem);
+            }
+        }
     }
 
-    /// Gives a case its id, and tells a name that was used before.
+    /// Whether a problem of a document is to be reported: one of the settings file is reported once, and a missing
+    /// server may stand in settings that cannot be read.
+    fn is_news(&mut self, problem: &Diagnostic, settings: &Settings) -> bool {
+        let of_settings = |origin: &Origin| {
+            let file = settings.file.as_ref();
+            file.is_some_and(|file| Arc::ptr_eq(&origin.file, file))
+        };
+        let is_of_settings = problem.origin.as_ref().is_some_and(of_settings);
+        (!is_of_settings || self.reported.insert(identity(problem)))
+            && !(settings.is_unread && problem.code == NO_SERVER)
+    }
+
+    /// Gives a case its id, and reports a name that was used before.
     fn identify(&mut self, file: &FoundFile, case: Case, named: Origin) -> Arc<Case> {
         let id = format!("{}::{}", file.relative, case.name);
         let case = self.known.identify(&id, case);
-        if case.name == file.name() {
-            // Not a name that somebody chose: the file's.
-            return case;
-        }
-        if let Some(first) = self.known.namesake(&case) {
+        // A case without a name has that of its file.
+        if case.name != file.name()
+            && let Some(first) = self.known.namesake(&case)
+        {
             let first = first.origin.location();
-            let problem = problems::duplicate_name(named, &case.name, &first);
-            self.suite.problems.push(problem);
+            self.suite.problems.push(Diagnostic {
+                origin: Some(named),
+                ..problems::duplicate_name(&case.name, &first)
+            });
         }
         case
     }
 
-    /// Tells what is wrong with a settings file, once; the file becomes an outcome as a suite's would, since nobody
-    /// can say what the assertions would have been with it.
-    fn wrong_settings(&mut self, wrong: WrongSettings) {
-        let WrongSettings {
-            identity,
+    /// Adds a settings file. An invalid one becomes an outcome as a suite's file would: without it nobody can say what
+    /// the assertions would have been.
+    fn settings_file(&mut self, settings: SettingsFile) {
+        let SettingsFile {
+            canonical,
             file,
+            read,
             problems,
-        } = wrong;
-        if !self.seen_settings.insert(identity) {
-            return;
-        }
-        for problem in &problems {
-            self.told.is_news(problem, Some(&file));
-        }
+        } = settings;
+        self.read.extend(read);
+        self.reported.extend(problems.iter().map(identity));
         if problems.iter().any(is_error) {
-            self.seen_files.insert(identity);
+            self.seen.insert(canonical);
             let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();
             self.unusable_file(&name, &file, problems);
         } else {
@@ -375,11 +399,16 @@ impl Loading<'_> {
             subject: "",
             tags: Vec::new(),
         };
-        let id = format!("{relative}::{name}");
-        let case = self.known.identify(&id, case);
-        let case = at_first_problem(case, &problems);
-        let reasons = reasons(&problems);
-        self.suite.entries.push(Entry::Invalid { case, reasons });
+        let case = self.known.identify(&format!("{relative}::{name}"), case);
+        self.suite.entries.push(invalid(case, &problems));
         self.suite.problems.extend(problems);
     }
+}
+
+/// What tells a problem from others.
+fn identity(problem: &Diagnostic) -> (String, Option<Span>, &'static str, String) {
+    let origin = problem.origin.as_ref();
+    let path = origin.map_or_else(String::new, |origin| origin.file.path.to_string());
+    let span = origin.map(|origin| origin.span);
+    (path, span, problem.code, problem.message.clone())
 }

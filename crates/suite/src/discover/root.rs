@@ -1,4 +1,4 @@
-//! A path that was asked for, and the settings file of its folder. What is below it is found by `walk`.
+//! A path that was asked for, and the settings file of its folder.
 
 use std::{
     collections::HashSet,
@@ -8,18 +8,21 @@ use std::{
 };
 
 use super::{
-    FileRead, LoadError, LoadOptions, SETTINGS,
-    aside::is_assertion,
-    file_of, shown,
+    FileRead, LoadError, LoadOptions, SETTINGS, file_of, shown,
     text::{read_beside, read_text},
-    walk,
+    walk::{FoundFile, is_yaml},
 };
 use crate::{
-    lower::{Compiled, FixtureFrom, ServerFrom, Surroundings},
-    problems,
+    Dialect,
+    lower::{Compiled, FixtureFrom, ServerFrom, Surroundings, assertion::subjects_of},
+    problems::{self, Problems},
     settings::{self, Settings},
+    yaml::{self, Source},
 };
-use text::{diagnostic::Diagnostic, source::SourceFile};
+use text::{
+    diagnostic::Diagnostic,
+    source::{Origin, SourceFile},
+};
 
 /// A suite as it was asked for.
 pub(super) struct Root<'a> {
@@ -29,20 +32,20 @@ pub(super) struct Root<'a> {
     pub(super) base: PathBuf,
     /// Whether it is a folder.
     pub(super) is_folder: bool,
-    /// What the settings file says.
+    /// What the suite's settings say.
     pub(super) settings: Arc<Settings>,
-    /// The settings file as it was read, by its identity.
-    pub(super) read: Option<(u64, FileRead)>,
-    /// What is wrong with the settings file, if anything is.
-    pub(super) wrong: Option<WrongSettings>,
+    /// The settings file.
+    pub(super) file: Option<SettingsFile>,
 }
 
-/// A settings file that something is wrong with.
-pub(super) struct WrongSettings {
-    /// A number for the file itself.
-    pub(super) identity: u64,
-    /// The file, with the text as far as it could be read.
+/// A settings file as it was found.
+pub(super) struct SettingsFile {
+    /// Its path without links.
+    pub(super) canonical: PathBuf,
+    /// The file, with as much of the text as could be read.
     pub(super) file: Arc<SourceFile>,
+    /// The file as it was read, if it could be.
+    pub(super) read: Option<FileRead>,
     /// What is wrong with it.
     pub(super) problems: Vec<Diagnostic>,
 }
@@ -55,93 +58,65 @@ impl<'a> Root<'a> {
         compiled: &Compiled,
     ) -> Result<Self, LoadError> {
         let base = options.environment.directory.join(path);
-        let metadata = fs::metadata(&base).map_err(|error| LoadError {
-            problem: problems::unreadable(&shown(path, options.environment), &error.to_string()),
-        })?;
-        let folder = if metadata.is_dir() {
-            base.clone()
-        } else {
-            base.parent().unwrap_or(Path::new("")).to_path_buf()
-        };
-        if !metadata.is_dir() && !walk::is_yaml(&base) {
-            return Err(LoadError {
-                problem: problems::not_yaml(&shown(path, options.environment)),
-            });
+        let shown = shown(path, options.environment);
+        let refused = |problem| LoadError { problem };
+        let metadata = fs::metadata(&base)
+            .map_err(|error| refused(problems::unreadable(&shown, &error.to_string())))?;
+        let is_folder = metadata.is_dir();
+        if !is_folder && !is_yaml(&base) {
+            return Err(refused(problems::not_yaml(&shown)));
         }
-        let SettingsRead {
-            settings,
-            read,
-            wrong,
-        } = settings_of(&folder, options, compiled);
-        Ok(Self {
+        let mut root = Self {
             path,
             base,
-            is_folder: metadata.is_dir(),
-            settings: Arc::new(settings),
-            read,
-            wrong,
-        })
+            is_folder,
+            settings: Arc::default(),
+            file: None,
+        };
+        if let Some((settings, file)) = settings_of(root.folder(), options, compiled) {
+            (root.settings, root.file) = (Arc::new(settings), Some(file));
+        }
+        Ok(root)
     }
 
-    /// The identities of the files where its settings may stand.
-    pub(super) fn settings_files(&self) -> Vec<u64> {
-        let folder = if self.is_folder {
+    fn folder(&self) -> &Path {
+        if self.is_folder {
             &self.base
         } else {
             self.base.parent().unwrap_or(Path::new(""))
-        };
-        SETTINGS
-            .iter()
-            .map(|name| folder.join(name))
-            .filter(|path| path.is_file())
-            .map(|path| walk::single(&path).identity)
-            .collect()
+        }
+    }
+
+    /// The canonical paths of the files where its settings may stand.
+    pub(super) fn settings_files(&self) -> impl Iterator<Item = PathBuf> {
+        let paths = SETTINGS.iter().map(|name| self.folder().join(name));
+        let files = paths.filter(|path| path.is_file());
+        files.map(|path| FoundFile::single(&path).canonical)
     }
 }
 
-/// What came of looking for a settings file; of none, nothing.
-#[derive(Default)]
-struct SettingsRead {
-    settings: Settings,
-    read: Option<(u64, FileRead)>,
-    wrong: Option<WrongSettings>,
-}
-
-/// The settings of a folder.
-fn settings_of(folder: &Path, options: &LoadOptions<'_>, compiled: &Compiled) -> SettingsRead {
-    let Some(path) = SETTINGS
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.is_file())
-    else {
-        return SettingsRead::default();
-    };
-    let found = walk::single(&path);
-    let wrong = |file: &Arc<SourceFile>, problems: Vec<Diagnostic>| WrongSettings {
-        identity: found.identity,
-        file: Arc::clone(file),
-        problems,
-    };
+/// The settings of a folder, if there is a file.
+fn settings_of(
+    folder: &Path,
+    options: &LoadOptions<'_>,
+    compiled: &Compiled,
+) -> Option<(Settings, SettingsFile)> {
+    let mut paths = SETTINGS.iter().map(|name| folder.join(name));
+    let path = paths.find(|path| path.is_file())?;
+    let found = FoundFile::single(&path);
     let shown = shown(&path, options.environment);
-    let text = match read_text(&path, &shown) {
-        Ok(text) => text,
-        Err(problem) => {
-            let file = file_of(&problem, shown);
-            return SettingsRead {
-                settings: Settings {
-                    is_unread: true,
-                    ..Settings::default()
-                },
-                wrong: Some(wrong(&file, vec![*problem])),
-                ..SettingsRead::default()
-            };
-        }
+    let (text, problem) = match read_text(&path, &shown) {
+        Ok(text) => (text, None),
+        Err(problem) => (String::new(), Some(*problem)),
     };
     if is_assertion(&text) {
-        return SettingsRead::default();
+        return None;
     }
-    let read = found.read(&text, options.contents);
-    let file = Arc::new(SourceFile::new(shown, text));
+    let read = problem.is_none().then(|| found.read(&text));
+    let file = match &problem {
+        Some(problem) => file_of(problem, shown),
+        None => Arc::new(SourceFile::new(shown, text)),
+    };
     let around = Surroundings {
         environment: options.environment,
         unset: options.unset_variables,
@@ -155,47 +130,70 @@ fn settings_of(folder: &Path, options: &LoadOptions<'_>, compiled: &Compiled) ->
         read_file: &|path| read_beside(folder, path),
         defaults: None,
     };
-    let (settings, problems) = settings::read(&file, &around, compiled);
-    let is_wrong = !problems.is_empty();
-    SettingsRead {
-        settings,
-        read,
-        wrong: is_wrong.then(|| wrong(&file, problems)),
+    let (mut settings, mut problems) = settings::read(&file, &around, compiled);
+    if let Some(problem) = problem {
+        settings = Settings {
+            is_unread: true,
+            ..Settings::default()
+        };
+        problems = vec![problem];
     }
+    let file = SettingsFile {
+        canonical: found.canonical,
+        file,
+        read,
+        problems,
+    };
+    Some((settings, file))
 }
 
-/// The fixtures that hold for no suite, because the first settings are those of the run.
-pub(super) fn other_fixtures(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
-    let mut told = HashSet::new();
-    let first = chosen.file.as_ref().map_or("", |file| &*file.path);
-    let reason = format!(
-        "one fixture holds for all suites of a run, and `{first}` comes first; run the suites one by one, or give \
-         `--fixture`"
-    );
-    let others = roots.iter().map(|root| &root.settings);
-    others
-        .filter(|settings| settings.fixture.is_some() && settings.fixture != chosen.fixture)
-        .filter(|settings| told.insert(settings.fixture.clone()))
-        .filter_map(|settings| settings.fixture_at.clone())
-        .map(|origin| problems::no_effect(origin, "fixture", &reason))
-        .collect()
+/// Whether a file with the settings' name is an assertion after all.
+pub(super) fn is_assertion(text: &str) -> bool {
+    let file = Arc::new(SourceFile::new(String::new(), String::new()));
+    let problems = Problems::new(file, None);
+    yaml::parse(text, Source::Suite, problems, Dialect::Native)
+        .filter_map(|document| document.root)
+        .any(|root| !subjects_of(&root).is_empty())
 }
 
-/// What further settings files say of the whole run, which holds for no suite: the first one's holds for all.
-pub(super) fn passed_over(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
+/// Reports what further settings files say of the whole run: the first one speaks for that.
+pub(super) fn without_effect(
+    chosen: &Settings,
+    roots: &[Root<'_>],
+    fixture_from: FixtureFrom,
+) -> Vec<Diagnostic> {
     let first = chosen.file.as_ref().map_or("", |file| &*file.path);
     let reason = format!(
         "it is about the whole run, and `{first}`, which comes first, speaks for that; run the suites one by one, or \
          say it on the command line"
     );
-    let mut told = HashSet::from([first]);
+    let mut seen = HashSet::from([first]);
     let files = roots.iter().filter_map(|root| {
         let file = root.settings.file.as_ref()?;
-        told.insert(&file.path).then_some(&root.settings)
+        seen.insert(&file.path).then_some(&root.settings)
     });
-    files
-        .flat_map(|settings| settings.of_run.iter().map(move |place| (settings, place)))
-        .filter(|(settings, (key, _))| !key.is_same(chosen, settings))
-        .map(|(_, (key, at))| problems::no_effect(at.clone(), key.key(), &reason))
-        .collect()
+    let mut problems = Vec::new();
+    for settings in files {
+        for (key, at) in &settings.of_run {
+            let other = chosen.of_run.iter().find(|(other, _)| other == key);
+            let is_same = match *key {
+                "fixture" => {
+                    fixture_from != FixtureFrom::Settings || settings.fixture == chosen.fixture
+                }
+                _ => other.is_some_and(|(_, other)| written(other) == written(at)),
+            };
+            if !is_same {
+                problems.push(Diagnostic {
+                    origin: Some(at.clone()),
+                    ..problems::no_effect(key, &reason)
+                });
+            }
+        }
+    }
+    problems
+}
+
+/// The text at a place.
+fn written(at: &Origin) -> Option<&str> {
+    at.file.text.get(at.span.start..at.span.end)
 }

@@ -1,5 +1,4 @@
-//! The text of the files that suites are read from: within a limit, and in UTF-8 or UTF-16, which YAML takes
-//! both. Which files there are is `walk`'s.
+//! The text of the files that suites are read from: of limited size, in UTF-8 or UTF-16, as YAML allows.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -26,55 +25,25 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
         return Err(Box::new(problems::file_too_large(shown, "16 MiB")));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(&error.to_string()))?;
-    if let Some(order) = utf16_order(&bytes) {
-        return match utf16(&bytes, order) {
-            Ok(text) => Ok(without_mark(text)),
-            Err(before) => {
-                let origin = unreadable_character(shown, before);
-                Err(Box::new(problems::not_utf16(origin)))
-            }
-        };
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(without_mark(text)),
-        Err(error) => {
-            let offset = error.utf8_error().valid_up_to();
-            let origin = readable(shown, error.as_bytes(), offset);
-            Err(Box::new(problems::not_utf8(origin)))
-        }
-    }
-}
-
-/// Which of the two bytes of a character comes first in UTF-16.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// The lower one.
-    Little,
-    /// The higher one.
-    Big,
-}
-
-/// The order of a text in UTF-16: it begins with a byte-order mark, or with a character whose other byte is zero, as
-/// every YAML and JSON does.
-fn utf16_order(bytes: &[u8]) -> Option<Order> {
-    match bytes {
-        [0xff, 0xfe, ..] => Some(Order::Little),
-        [0xfe, 0xff, ..] => Some(Order::Big),
-        [0, other, ..] if *other != 0 => Some(Order::Big),
-        [other, 0, ..] if *other != 0 => Some(Order::Little),
-        _ => None,
-    }
-}
-
-/// The text of bytes in UTF-16, or what comes before the first that are none.
-fn utf16(bytes: &[u8], order: Order) -> Result<String, String> {
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    let unit = |pair: &[u8; 2]| match order {
-        Order::Little => u16::from_le_bytes(*pair),
-        Order::Big => u16::from_be_bytes(*pair),
+    let text = match bytes[..] {
+        [0xff, 0xfe, ..] => utf16(&bytes, u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf16(&bytes, u16::from_be_bytes),
+        _ => String::from_utf8(bytes).map_err(|error| {
+            let before = error.utf8_error().valid_up_to();
+            String::from_utf8_lossy(&error.as_bytes()[..before]).into_owned()
+        }),
     };
+    match text {
+        Ok(text) => Ok(text.strip_prefix(MARK).map_or(text.clone(), str::to_owned)),
+        Err(before) => Err(Box::new(problems::not_utf8(behind(shown, &before)))),
+    }
+}
+
+/// The text of bytes in UTF-16, or what comes before the first invalid ones.
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
     let mut text = String::with_capacity(bytes.len() / 2);
-    for character in char::decode_utf16(pairs.iter().map(unit)) {
+    for character in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
         match character {
             Ok(character) => text.push(character),
             Err(_) => return Err(text),
@@ -83,45 +52,15 @@ fn utf16(bytes: &[u8], order: Order) -> Result<String, String> {
     if rest.is_empty() { Ok(text) } else { Err(text) }
 }
 
-/// The text without the byte-order mark that some editors put before it: it is no character of the first line.
-fn without_mark(mut text: String) -> String {
-    if text.starts_with(MARK) {
-        text.drain(..MARK.len_utf8());
-    }
-    text
-}
-
-/// The place of the first byte that is no UTF-8, in the text as far as it can be read.
-fn readable(shown: &str, bytes: &[u8], offset: usize) -> Origin {
-    let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |end| offset + end);
-    place_in(
-        shown,
-        String::from_utf8_lossy(&bytes[..end]).into_owned(),
-        offset,
-    )
-}
-
 /// The place behind a text, where a character follows that cannot be read.
-fn unreadable_character(shown: &str, before: String) -> Origin {
-    let offset = before.len();
-    let text = before + char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]);
-    place_in(shown, text, offset)
-}
-
-/// The place of the replacement character that stands at an offset of a text.
-fn place_in(shown: &str, text: String, offset: usize) -> Origin {
-    let mark = if text.starts_with(MARK) {
-        MARK.len_utf8()
-    } else {
-        0
-    };
-    let start = offset - mark;
+fn behind(shown: &str, before: &str) -> Origin {
+    let mut text = before.strip_prefix(MARK).unwrap_or(before).to_owned();
+    let start = text.len();
+    text.push(char::REPLACEMENT_CHARACTER);
+    let end = text.len();
     Origin {
-        file: Arc::new(SourceFile::new(shown.to_owned(), without_mark(text))),
-        span: Span {
-            start,
-            end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
-        },
+        file: Arc::new(SourceFile::new(shown.to_owned(), text)),
+        span: Span { start, end },
     }
 }
 

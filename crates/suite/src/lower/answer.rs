@@ -4,12 +4,11 @@ use serde_json::Number;
 
 use super::Lowering;
 use crate::{
-    Dialect,
     model::{
         counted::CountedPath,
         expectation::{
-            AnswerWanted, ContentRule, ContentWanted, ErrorWanted, Expectation, FilesWanted,
-            JsonWanted, LimitWanted, Precision, ProcessWanted, ResultCount, TextRule, TextWanted,
+            AnswerWanted, ContentRule, ContentWanted, ErrorWanted, Expectation, FileTexts,
+            FilesWanted, JsonWanted, LimitWanted, Precision, ResultCount, TextRule, TextWanted,
             TrafficWanted, Wanted, WantedState,
         },
     },
@@ -17,251 +16,176 @@ use crate::{
     raw::{
         Field, Readable,
         expect::{RawError, RawExpect, RawResults},
-        union::CountOr,
-        value::{Count, Integer, Members, OneOrMany, Text, Texts},
+        read::value,
+        union::Short,
+        value::{Members, OneOrMany, Table, Text, Texts},
     },
-    yaml::{At, Kind, Node, Source},
+    yaml::{Kind, Node},
 };
 use mcp::script::path::compile;
 
-/// Expectations that are collected, each with its place.
-#[derive(Debug, Default)]
-pub(super) struct WantedList(Vec<(&'static str, At, Expectation)>);
-
-impl WantedList {
-    /// Adds the expectation of a key, if the key is there and makes one.
-    pub(super) fn add<T, W: Into<Expectation>>(
-        &mut self,
-        key: &'static str,
-        field: Option<Field<T>>,
-        lower: impl FnOnce(Field<T>) -> Option<W>,
-    ) {
-        if let Some(field) = field {
-            let place = field.place();
-            if let Some(wanted) = lower(field) {
-                self.0.push((key, place, wanted.into()));
-            }
-        }
-    }
-
-    /// What was collected, in the order of the suite.
-    pub(super) fn finish(self, lowering: &Lowering<'_>) -> Vec<Wanted> {
-        let mut list = self.0;
-        list.sort_by_key(|(_, at, _)| (at.source == Source::Suite, at.span.start));
-        list.into_iter()
-            .map(|(key, at, expectation)| lowering.wanted(key, at, expectation))
-            .collect()
-    }
+/// Expectations in the order of the suite.
+pub(super) fn sorted(list: impl IntoIterator<Item = Option<Wanted>>) -> Vec<Wanted> {
+    let mut list: Vec<Wanted> = list.into_iter().flatten().collect();
+    list.sort_by_key(|wanted| wanted.origin.span.start);
+    list
 }
 
 impl Lowering<'_> {
     /// The expectations of `expect`, in the order of the suite.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one line for each key, so that none can be forgotten"
-    )]
+    #[expect(clippy::too_many_lines, reason = "one entry for each key")]
     pub(super) fn expectations(&mut self, raw: RawExpect) -> Vec<Wanted> {
-        let RawExpect {
-            not_error,
-            is_error,
-            error,
-            not_empty,
-            equals,
-            contains,
-            contains_any,
-            not_contains,
-            in_order,
-            matches_regex,
-            json_path,
-            structured,
-            json_schema,
-            output_schema,
-            content,
-            min_results,
-            max_results,
-            net_delta,
-            file_contains,
-            file_not_contains,
-            file_equals,
-            file_exists,
-            file_not_exists,
-            file_unchanged,
-            only_changed,
-            min_progress,
-            progress,
-            max_duration,
-            max_bytes,
-            notifications,
-            server_requests,
-            stderr,
-            exit,
-            findings,
-            not,
-        } = raw;
-        let mut list = WantedList::default();
-        list.add("not_error", not_error, |field| {
-            self.switch(field).map(AnswerWanted::NotError)
-        });
-        list.add("is_error", is_error, |field| {
-            self.switch(field).map(AnswerWanted::IsError)
-        });
-        list.add("error", error, |field| {
-            self.rpc_error(field.value)
-                .map(|wanted| AnswerWanted::Error(Box::new(wanted)))
-        });
-        list.add("not_empty", not_empty, |field| {
-            self.switch(field).map(TextWanted::NotEmpty)
-        });
-        list.add("equals", equals, |field| {
-            Some(TextWanted::Equals(field.value.text))
-        });
-        list.add("contains", contains, |field| {
-            self.strings("contains", field).map(TextWanted::Contains)
-        });
-        list.add("contains_any", contains_any, |field| {
-            self.strings("contains_any", field)
-                .map(TextWanted::ContainsAny)
-        });
-        list.add("not_contains", not_contains, |field| {
-            self.strings("not_contains", field)
-                .map(TextWanted::NotContains)
-        });
-        list.add("in_order", in_order, |field| {
-            self.strings("in_order", field).map(TextWanted::InOrder)
-        });
-        list.add("matches_regex", matches_regex, |field| {
-            let texts = self.texts("matches_regex", field)?;
-            Some(TextWanted::MatchesRegex(self.patterns(texts)))
-        });
-        list.add("json_path", json_path, |field| {
-            self.path_rules("json_path", field)
-                .map(JsonWanted::JsonPath)
-        });
-        list.add("structured", structured, |field| {
-            self.path_rules("structured", field)
-                .map(JsonWanted::Structured)
-        });
-        list.add("json_schema", json_schema, |field| {
-            self.json_schema(field)
-                .map(|rule| JsonWanted::JsonSchema(Box::new(rule)))
-        });
-        list.add("output_schema", output_schema, |field| {
-            if !field.value {
-                self.problem(field.key, |origin| {
-                    problems::idle_switch(origin, "output_schema")
-                });
-            }
-            Some(JsonWanted::OutputSchema(field.value))
-        });
-        list.add("content", content, |field| {
-            Some(ContentWanted::Blocks(self.content(field.value)))
-        });
-        list.add("min_results", min_results, |field| {
-            self.results("min_results", field)
-                .map(|wanted| JsonWanted::MinResults(Box::new(wanted)))
-        });
-        list.add("max_results", max_results, |field| {
-            self.results("max_results", field)
-                .map(|wanted| JsonWanted::MaxResults(Box::new(wanted)))
-        });
-        list.add("net_delta", net_delta, |field| {
-            Some(self.net_delta(field.value))
-        });
-        list.add("file_contains", file_contains, |field| {
-            self.file_texts("file_contains", field)
-                .map(FilesWanted::Contain)
-        });
-        list.add("file_not_contains", file_not_contains, |field| {
-            self.file_texts("file_not_contains", field)
-                .map(FilesWanted::NotContain)
-        });
-        list.add("file_equals", file_equals, |field| {
-            self.whole_files(field).map(FilesWanted::Equal)
-        });
-        list.add("file_exists", file_exists, |field| {
-            self.paths("file_exists", field).map(FilesWanted::Exist)
-        });
-        list.add("file_not_exists", file_not_exists, |field| {
-            self.paths("file_not_exists", field)
-                .map(FilesWanted::NotExist)
-        });
-        list.add("file_unchanged", file_unchanged, |field| {
-            self.paths("file_unchanged", field)
-                .map(FilesWanted::Unchanged)
-        });
-        list.add("only_changed", only_changed, |field| {
-            Some(FilesWanted::OnlyChanged(self.globs(field.value.0)))
-        });
-        list.add("min_progress", min_progress, |field| {
-            Some(TrafficWanted::MinProgress(field.value.0))
-        });
-        list.add("progress", progress, |field| {
-            self.progress(field).map(TrafficWanted::Progress)
-        });
-        list.add("max_duration", max_duration, |field| {
-            self.duration(Some(field)).map(LimitWanted::MaxDuration)
-        });
-        list.add("max_bytes", max_bytes, |field| {
-            Some(LimitWanted::MaxBytes(field.value.0))
-        });
-        list.add("notifications", notifications, |field| {
-            self.all_notifications(field)
-                .map(|wanted| TrafficWanted::Notifications(Box::new(wanted)))
-        });
-        list.add("server_requests", server_requests, |field| {
-            Some(self.server_requests(field.value, None))
-        });
-        list.add("stderr", stderr, |field| {
-            self.stderr(field)
-                .map(|wanted| ProcessWanted::Stderr(Box::new(wanted)))
-        });
-        list.add("exit", exit, |field| {
-            self.exit(field).map(ProcessWanted::Exit)
-        });
-        list.add("findings", findings, |field| {
-            Some(TrafficWanted::Findings(self.findings(field.value)))
-        });
-        list.add("not", not, |field| self.not(field).map(Expectation::Not));
-        list.finish(self)
+        use AnswerWanted::{IsError, NotError};
+        use FilesWanted::{Contain, Exist, NotContain, NotExist, OnlyChanged, Unchanged};
+        use TextWanted::{Contains, ContainsAny, Equals, InOrder, NotContains, NotEmpty};
+        sorted([
+            self.switch("not_error", raw.not_error, NotError),
+            self.switch("is_error", raw.is_error, IsError),
+            self.one("error", raw.error, Self::rpc_error),
+            self.switch("not_empty", raw.not_empty, NotEmpty),
+            self.one("equals", raw.equals, |_, field| {
+                Some(Equals(field.value.text))
+            }),
+            self.all_texts("contains", raw.contains, Contains),
+            self.all_texts("contains_any", raw.contains_any, ContainsAny),
+            self.all_texts("not_contains", raw.not_contains, NotContains),
+            self.all_texts("in_order", raw.in_order, InOrder),
+            self.one("matches_regex", raw.matches_regex, |it, field| {
+                let texts = it.texts("matches_regex", field)?;
+                Some(TextWanted::MatchesRegex(it.patterns(texts)))
+            }),
+            self.one("json_path", raw.json_path, |it, field| {
+                it.path_rules("json_path", field).map(JsonWanted::JsonPath)
+            }),
+            self.one("structured", raw.structured, |it, field| {
+                let rules = it.path_rules("structured", field);
+                rules.map(JsonWanted::Structured)
+            }),
+            self.one("json_schema", raw.json_schema, Self::json_schema),
+            self.one("output_schema", raw.output_schema, |it, field| {
+                if !field.value {
+                    it.problem(field.key, problems::idle_switch("output_schema"));
+                }
+                Some(JsonWanted::OutputSchema(field.value))
+            }),
+            self.one("content", raw.content, |it, field| {
+                Some(ContentWanted::Blocks(it.content(field.value)))
+            }),
+            self.one("min_results", raw.min_results, |it, field| {
+                let count = it.results("`min_results`", field)?;
+                Some(JsonWanted::MinResults(Box::new(count)))
+            }),
+            self.one("max_results", raw.max_results, |it, field| {
+                let count = it.results("`max_results`", field)?;
+                Some(JsonWanted::MaxResults(Box::new(count)))
+            }),
+            self.one("net_delta", raw.net_delta, |it, field| {
+                Some(it.net_delta(field.value))
+            }),
+            self.file_texts("file_contains", raw.file_contains, Contain),
+            self.file_texts("file_not_contains", raw.file_not_contains, NotContain),
+            self.one("file_equals", raw.file_equals, |it, field| {
+                let texts = field.value.0.into_iter();
+                let texts = texts.map(|(path, text)| (path, vec![text.text]));
+                it.files("file_equals", texts.collect(), field.key)
+                    .map(FilesWanted::Equal)
+            }),
+            self.paths("file_exists", raw.file_exists, Exist),
+            self.paths("file_not_exists", raw.file_not_exists, NotExist),
+            self.paths("file_unchanged", raw.file_unchanged, Unchanged),
+            self.one("only_changed", raw.only_changed, |it, field| {
+                Some(OnlyChanged(it.globs(field.value.0)))
+            }),
+            self.one("min_progress", raw.min_progress, |_, field| {
+                Some(TrafficWanted::MinProgress(field.value))
+            }),
+            self.one("progress", raw.progress, Self::progress),
+            self.one("max_duration", raw.max_duration, |it, field| {
+                it.duration(Some(field)).map(LimitWanted::MaxDuration)
+            }),
+            self.one("max_bytes", raw.max_bytes, |_, field| {
+                Some(LimitWanted::MaxBytes(field.value))
+            }),
+            self.one("notifications", raw.notifications, Self::notifications),
+            self.one("server_requests", raw.server_requests, |it, field| {
+                Some(it.server_requests(field.value, None))
+            }),
+            self.one("stderr", raw.stderr, Self::stderr),
+            self.one("exit", raw.exit, Self::exit),
+            self.one("findings", raw.findings, |it, field| {
+                Some(TrafficWanted::Findings(it.findings(field.value)))
+            }),
+            self.one("not", raw.not, Self::not),
+        ])
     }
 
-    /// A switch; under the Go tool's rules `false` checks nothing.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "used in the same way as its neighbours"
-    )]
-    fn switch(&mut self, field: Field<bool>) -> Option<bool> {
-        (field.value || self.dialect() == Dialect::Native).then_some(field.value)
+    /// The expectation of a key, if the key is there and makes one.
+    pub(super) fn one<T, W: Into<Expectation>>(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<T>>,
+        lower: impl FnOnce(&mut Self, Field<T>) -> Option<W>,
+    ) -> Option<Wanted> {
+        let field = field?;
+        let place = field.place();
+        let wanted = lower(self, field)?;
+        Some(self.wanted(key, place, wanted))
+    }
+
+    /// The expectation of a switch; under the Go tool's rules `false` checks nothing.
+    fn switch<W: Into<Expectation>>(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<bool>>,
+        wanted: fn(bool) -> W,
+    ) -> Option<Wanted> {
+        self.one(key, field, |it, field| {
+            (field.value || !it.is_compat()).then(|| wanted(field.value))
+        })
+    }
+
+    /// The expectation of texts.
+    fn all_texts(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<Texts>>,
+        wanted: fn(Vec<String>) -> TextWanted,
+    ) -> Option<Wanted> {
+        self.one(key, field, |it, field| it.strings(key, field).map(wanted))
+    }
+
+    /// The expectation of files with texts.
+    fn file_texts(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<Table<Texts>>>,
+        wanted: fn(Vec<FileTexts>) -> FilesWanted,
+    ) -> Option<Wanted> {
+        self.one(key, field, |it, field| {
+            let files = field.value.0.into_iter();
+            let files = files.map(|(path, texts)| (path, texts.strings()));
+            it.files(key, files.collect(), field.key).map(wanted)
+        })
     }
 
     /// The texts of a key without their places.
     pub(super) fn strings(&mut self, key: &str, field: Field<Texts>) -> Option<Vec<String>> {
         let texts = self.texts(key, field)?;
-        let mut strings: Vec<String> = texts.into_iter().map(|text| text.text).collect();
-        strings.shrink_to_fit();
-        Some(strings)
+        Some(Texts(texts).strings())
     }
 
     /// `error`
-    fn rpc_error(&mut self, raw: RawError) -> Option<ErrorWanted> {
-        let RawError {
-            code,
-            message,
-            data,
-        } = raw;
-        let code = code.map(|code| {
-            let Integer(code) = code.value;
-            code
-        });
-        let message = match message {
+    fn rpc_error(&mut self, field: Field<RawError>) -> Option<AnswerWanted> {
+        let raw = field.value;
+        let message = match raw.message {
             None => None,
             Some(message) => Some(self.text_rule(message.value)?),
         };
-        Some(ErrorWanted {
-            code,
+        Some(AnswerWanted::Error(Box::new(ErrorWanted {
+            code: value(raw.code),
             message,
-            data: data.map(|data| data.value.0.into_value()),
-        })
+            data: raw.data.map(|data| data.value.0.into_value()),
+        })))
     }
 
     /// A text, or a pattern between slashes.
@@ -279,66 +203,60 @@ impl Lowering<'_> {
 
     /// `content`
     fn content(&mut self, raw: OneOrMany<Members>) -> Vec<ContentRule> {
-        raw.0
-            .into_iter()
-            .filter_map(|Members(node)| {
-                let at = node.at;
-                let Kind::Map(mut entries) = node.kind else {
-                    return None;
-                };
-                let least = entries
-                    .iter()
-                    .position(|entry| entry.key.text == "min_bytes" && entry.key.at.is_written());
-                let min_bytes = match least {
-                    None => None,
-                    Some(index) => {
-                        let entry = entries.remove(index);
-                        let Count(count) = Count::read(entry.value, &mut self.reading)?;
-                        Some(count)
-                    }
-                };
-                let members = Node {
-                    kind: Kind::Map(entries),
-                    at,
+        let rules = raw.0.into_iter().filter_map(|Members(node)| {
+            let at = node.at;
+            let Kind::Map(mut entries) = node.kind else {
+                return None;
+            };
+            let least = entries
+                .iter()
+                .position(|entry| entry.key.text == "min_bytes" && entry.key.at.is_written());
+            let min_bytes = match least {
+                None => None,
+                Some(index) => {
+                    let entry = entries.remove(index);
+                    Some(u64::read(entry.value, &mut self.reading)?)
                 }
-                .into_value();
-                Some(ContentRule { members, min_bytes })
-            })
-            .collect()
+            };
+            let kind = Kind::Map(entries);
+            let members = Node { kind, at }.into_value();
+            Some(ContentRule { members, min_bytes })
+        });
+        rules.collect()
     }
 
     /// `min_results`, `max_results`
-    fn results(&mut self, key: &str, field: Field<CountOr<RawResults>>) -> Option<ResultCount> {
-        match field.value {
-            CountOr::Count(bound) => Some(ResultCount { bound, path: None }),
-            CountOr::Map(RawResults { count, path }) => {
-                let count = self.required(count, "count", &format!("`{key}`"), field.key);
-                let path = match path {
-                    None => None,
-                    Some(path) => {
-                        let text = self.as_path(path.value.text, path.at)?;
-                        let compiled = self.path(&text, path.at)?;
-                        let beginning = |text: &str| compile(text).ok();
-                        Some(CountedPath::new(&text, compiled, beginning))
-                    }
-                };
-                let Count(bound) = count?.value;
-                Some(ResultCount { bound, path })
+    fn results(
+        &mut self,
+        owner: &str,
+        field: Field<Short<u64, RawResults>>,
+    ) -> Option<ResultCount> {
+        let raw = field.value.0;
+        let count = self.required(raw.count, "count", owner, field.key);
+        let path = match raw.path {
+            None => None,
+            Some(path) => {
+                let text = self.as_path(path.value.text, path.at)?;
+                let compiled = self.path(&text, path.at)?;
+                Some(CountedPath::new(&text, compiled, |it| compile(it).ok()))
             }
-        }
+        };
+        let bound = count?.value;
+        Some(ResultCount { bound, path })
     }
 
     /// `net_delta`
-    fn net_delta(&mut self, wanted: Number) -> JsonWanted {
-        let precision = match self.dialect() {
-            Dialect::Native => Precision::Exact,
-            Dialect::Compat => Precision::Truncated,
+    fn net_delta(&self, wanted: Number) -> JsonWanted {
+        let precision = if self.is_compat() {
+            Precision::Truncated
+        } else {
+            Precision::Exact
         };
         JsonWanted::NetDelta { wanted, precision }
     }
 
     /// `not`: the expectations under it, which must not hold.
-    fn not(&mut self, field: Field<Box<RawExpect>>) -> Option<Vec<(&'static str, Expectation)>> {
+    fn not(&mut self, field: Field<Box<RawExpect>>) -> Option<Expectation> {
         let inner = self.expectations(*field.value);
         if inner.is_empty() {
             self.asks_nothing("not", field.key, field.at);
@@ -348,6 +266,6 @@ impl Lowering<'_> {
             WantedState::Ready(expectation) => Some((wanted.key, expectation)),
             WantedState::Templated(_) => None,
         });
-        Some(ready.collect())
+        Some(Expectation::Not(ready.collect()))
     }
 }

@@ -1,16 +1,16 @@
-//! `assert_sampling` and `assert_elicitation`: tools during which the server asks something of the client.
+//! `assert_sampling` and `assert_elicitation`: tools during which the server asks the client.
 
-use super::{Lowering, subject::Lowered};
+use super::{Lowering, expectation::has_markers, subject::Lowered};
 use crate::{
-    Dialect,
-    model::expectation::{Expectation, Family, ServerRequestWanted, TrafficWanted, Wanted},
+    model::expectation::{Family, ServerRequestWanted, TrafficWanted, Wanted},
     raw::{
         Field,
-        asked::{self, RawAsked},
+        asked::RawAsked,
+        read::value,
         subject::{RawElicitation, RawSampling},
         value::Deferred,
     },
-    yaml::{At, Key},
+    yaml::{At, Key, Kind},
 };
 use mcp::script::{
     client::{
@@ -30,27 +30,16 @@ impl Lowering<'_> {
         field: Field<Box<RawSampling>>,
         client: &mut ClientBehaviour,
     ) -> Lowered {
-        let at = field.key;
-        let RawSampling {
-            tool,
-            args,
-            mock_text,
-            mock_model,
-            expect,
-            expect_request,
-        } = *field.value;
-        let text = self.template_or(mock_text, "");
-        let model = self.template_or(mock_model, "mock");
-        if client.sampling.is_none() {
-            client.sampling = Some(vec![SamplingReply::Message {
-                text,
-                model,
-                stop_reason: Template::new(self.usual_stop()),
-            }]);
-        }
-        let mut wanted = self.answer(expect, at);
-        wanted.extend(self.request_wanted(expect_request, SAMPLING, at));
-        let call = self.subject_call(tool, args, "`assert_sampling`", at)?;
+        let (raw, at) = (field.value, field.key);
+        let reply = SamplingReply::Message {
+            text: self.template_or(raw.mock_text, ""),
+            model: self.template_or(raw.mock_model, "mock"),
+            stop_reason: Template::new(self.usual_stop()),
+        };
+        client.sampling.get_or_insert_with(|| vec![reply]);
+        let mut wanted = self.answer(raw.expect, at);
+        wanted.extend(self.request_wanted(raw.expect_request, SAMPLING, at));
+        let call = self.subject_call(raw.tool, raw.args, "`assert_sampling`", at)?;
         Some((Subject::Sampling(call), wanted))
     }
 
@@ -60,53 +49,43 @@ impl Lowering<'_> {
         field: Field<Box<RawElicitation>>,
         client: &mut ClientBehaviour,
     ) -> Lowered {
-        let at = field.key;
-        let RawElicitation {
-            tool,
-            args,
-            answer,
-            expect,
-            expect_request,
-        } = *field.value;
-        let answer = answer.map(|answer| self.elicitation(answer.value));
-        if client.elicitation.is_none() {
-            client.elicitation = Some(answer.unwrap_or_else(|| {
+        let (raw, at) = (field.value, field.key);
+        let answer = value(raw.answer).map(|answer| self.elicitation(answer));
+        client.elicitation.get_or_insert_with(|| {
+            answer.unwrap_or_else(|| {
                 ElicitationReplies::InOrder(vec![ElicitationReply {
                     action: ElicitationAction::Accept,
                     content: None,
                 }])
-            }));
-        }
-        let mut wanted = self.answer(expect, at);
-        wanted.extend(self.request_wanted(expect_request, "elicitation/create", at));
-        let call = self.subject_call(tool, args, "`assert_elicitation`", at)?;
+            })
+        });
+        let mut wanted = self.answer(raw.expect, at);
+        wanted.extend(self.request_wanted(raw.expect_request, "elicitation/create", at));
+        let call = self.subject_call(raw.tool, raw.args, "`assert_elicitation`", at)?;
         Some((Subject::Elicitation(call), wanted))
     }
 
-    /// What the server must have asked: what the suite says, and that it asked this at all where the suite does not
-    /// say how often. The Go tool does not look at what was sampled, and has no `assert_elicitation`.
+    /// What the server must have asked: what the suite says, else that it asked this at all. The Go tool does not look
+    /// at what was sampled, and has no `assert_elicitation`.
     fn request_wanted(
         &mut self,
         field: Option<Field<Deferred<RawAsked>>>,
         method: &'static str,
         at: At,
-    ) -> Vec<Wanted> {
-        let mut all = Vec::new();
-        let named = field.as_ref().map(|field| &field.value.node);
-        let is_named = named.is_some_and(|node| asked::names(node, method));
-        if !is_named && (self.dialect() == Dialect::Native || method != SAMPLING) {
-            let request = ServerRequestWanted {
-                method: method.to_owned(),
-                count: None,
-                params: None,
-            };
-            let expectation = Expectation::Traffic(TrafficWanted::ServerRequests(vec![request]));
-            all.push(self.wanted("server_requests", at, expectation));
+    ) -> Option<Wanted> {
+        let says_something =
+            |field: &Field<Deferred<RawAsked>>| field.value.0.kind != Kind::List(Vec::new());
+        if let Some(field) = field.filter(says_something) {
+            return self.requests(field, method);
         }
-        if let Some(field) = field.filter(|field| !asked::is_empty(&field.value.node)) {
-            all.extend(self.requests(field, method));
-        }
-        all
+        let request = ServerRequestWanted {
+            method: method.to_owned(),
+            count: None,
+            params: None,
+        };
+        let wanted = TrafficWanted::ServerRequests(vec![request]);
+        let is_asked = !self.is_compat() || method != SAMPLING;
+        is_asked.then(|| self.wanted("server_requests", at, wanted))
     }
 
     /// `expect_request`
@@ -117,16 +96,16 @@ impl Lowering<'_> {
     ) -> Option<Wanted> {
         let key = "expect_request";
         let family = Family::Request(method);
-        let node = field.value.node;
+        let place = field.place();
+        let node = field.value.0;
         let name = Key {
             text: key.to_owned(),
             at: field.key,
         };
-        if super::expectation::has_markers(&node) {
+        if has_markers(&node) {
             return Some(self.later(family, key, &name, node));
         }
         self.check_leaves_and_keys(&node);
-        let place = field.key.until(field.at);
-        self.family((family, key), place, node).into_iter().next()
+        self.family((family, key), place, node).pop()
     }
 }

@@ -4,25 +4,20 @@ use serde_json::{Map, Value};
 
 use super::Lowering;
 use crate::{
-    Dialect,
     model::revisions::{Asked, Revisions, UnknownRevision, asked},
     problems,
     raw::{
         Field, Readable,
-        client::{
-            RawAnswer, RawCapabilities, RawClient, RawElicitations, RawReject, RawSamplingReply,
-        },
+        client::{RawAnswer, RawCapabilities, RawClient, RawElicitations, RawSamplingReply},
+        read::value,
         union::FlagOr,
-        value::{Integer, OneOrMany, Text},
+        value::{OneOrMany, Text},
     },
-    yaml::{Entry, Key, Kind, Node, Source},
+    yaml::{Entry, Kind, Node, Source},
 };
-use mcp::script::{
-    client::{
-        ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, RevisionWanted,
-        SamplingReply,
-    },
-    template::ValueTemplate,
+use mcp::script::client::{
+    ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, RevisionWanted,
+    SamplingReply,
 };
 
 /// What a user can do with an elicitation.
@@ -32,42 +27,43 @@ const ANSWERS: [ElicitationAction; 3] = [
     ElicitationAction::Cancel,
 ];
 
-/// What is said about the client: its behaviour, and the revisions that an assertion is repeated on.
+/// The client's behaviour, and the revisions that an assertion is repeated on.
 pub(super) type ClientSays = (ClientBehaviour, Option<Revisions>);
 
+/// `protocol`.
+type Protocol = Option<Field<OneOrMany<Text>>>;
+
 impl Lowering<'_> {
-    /// The client's behaviour: what `server` says, and over it what `client` says.
+    /// The client's behaviour: that of `server`, and over it that of `client`.
     pub(super) fn client(
         &mut self,
-        server_protocol: Option<Field<OneOrMany<Text>>>,
+        server_protocol: Protocol,
         server_capabilities: Option<Field<RawCapabilities>>,
         own: Option<Field<Box<RawClient>>>,
     ) -> ClientSays {
-        let RawClient {
-            protocol,
-            client_capabilities,
-        } = *own.map(|own| own.value).unwrap_or_default();
-        self.check_revisions(server_protocol.as_ref(), protocol.as_ref());
-        let (revision, revisions) = self.revisions(protocol.or(server_protocol));
+        let own = value(own).unwrap_or_default();
+        self.check_revisions(&server_protocol, &own.protocol);
+        let asked = match value(own.protocol.or(server_protocol)) {
+            None => Asked::Revision(RevisionWanted::Auto),
+            Some(words) => self.asked(&words.0),
+        };
+        let (revision, revisions) = match asked {
+            Asked::Revision(wanted) => (wanted, None),
+            Asked::Repeated(revisions) => (RevisionWanted::Auto, Some(revisions)),
+        };
         let mut behaviour = ClientBehaviour {
             revision,
             ..ClientBehaviour::default()
         };
-        for capabilities in [server_capabilities, client_capabilities]
-            .into_iter()
-            .flatten()
-        {
+        let capabilities = [server_capabilities, own.client_capabilities];
+        for capabilities in capabilities.into_iter().flatten() {
             self.capabilities(capabilities.value, &mut behaviour);
         }
         (behaviour, revisions)
     }
 
-    /// Tells the revision of a `server` that one of `client` in the same document takes the place of.
-    fn check_revisions(
-        &mut self,
-        server: Option<&Field<OneOrMany<Text>>>,
-        client: Option<&Field<OneOrMany<Text>>>,
-    ) {
+    /// Reports a revision of `server` that `client` in the same document replaces.
+    fn check_revisions(&mut self, server: &Protocol, client: &Protocol) {
         let (Some(server), Some(client)) = (server, client) else {
             return;
         };
@@ -75,65 +71,37 @@ impl Lowering<'_> {
             let texts = field.value.0.iter();
             texts.map(|it| it.text.to_ascii_lowercase()).collect()
         };
-        let is_one_document =
-            server.key.source == Source::Suite && client.key.source == Source::Suite;
-        if is_one_document && words(server) != words(client) {
-            self.problem(server.key, |origin| {
-                let reason = "`client` asks for another revision";
-                problems::no_effect(origin, "protocol", reason)
-            });
-        }
-    }
-
-    /// The revision to ask for, and those that the assertion is repeated on.
-    fn revisions(
-        &mut self,
-        field: Option<Field<OneOrMany<Text>>>,
-    ) -> (RevisionWanted, Option<Revisions>) {
-        let asked = match field.map(|field| field.value.0) {
-            None => return (RevisionWanted::Auto, None),
-            Some(words) => self.asked(&words),
-        };
-        match asked {
-            Asked::Revision(wanted) => (wanted, None),
-            Asked::Repeated(revisions) => (RevisionWanted::Auto, Some(revisions)),
+        let sources = (server.key.source, client.key.source);
+        if sources == (Source::Suite, Source::Suite) && words(server) != words(client) {
+            let reason = "`client` asks for another revision";
+            self.problem(server.key, problems::no_effect("protocol", reason));
         }
     }
 
     fn asked(&mut self, words: &[Text]) -> Asked {
         let texts = words.iter().map(|word| word.text.as_str());
-        match asked(texts) {
-            Ok(asked) => asked,
-            Err(UnknownRevision { index, known }) => {
-                let word = &words[index];
-                self.problem(word.at, |origin| {
-                    problems::unknown_word(origin, &word.text, "protocol revision", &known)
-                });
-                Asked::Revision(RevisionWanted::Auto)
-            }
-        }
+        asked(texts).unwrap_or_else(|UnknownRevision { index, known }| {
+            let word = &words[index];
+            let problem = problems::unknown_word(&word.text, "protocol revision", &known);
+            self.problem(word.at, problem);
+            Asked::Revision(RevisionWanted::Auto)
+        })
     }
 
     /// Adds what a `client_capabilities` says.
     fn capabilities(&mut self, raw: RawCapabilities, behaviour: &mut ClientBehaviour) {
-        let RawCapabilities {
-            roots,
-            sampling,
-            elicitation,
-            tasks,
-        } = raw;
-        if let Some(roots) = roots {
+        if let Some(roots) = raw.roots {
             let paths = roots.value.0.into_iter();
             behaviour.roots = Some(paths.map(|path| self.template(path)).collect());
         }
-        if let Some(sampling) = sampling {
+        if let Some(sampling) = raw.sampling {
             let replies = sampling.value.0.into_iter();
             behaviour.sampling = Some(replies.map(|reply| self.sampling_reply(reply)).collect());
         }
-        if let Some(elicitation) = elicitation {
+        if let Some(elicitation) = raw.elicitation {
             behaviour.elicitation = Some(self.elicitation(elicitation.value));
         }
-        behaviour.tasks = match tasks.map(|tasks| tasks.value) {
+        behaviour.tasks = match value(raw.tasks) {
             Some(FlagOr::Flag(true)) => Some(Value::Object(Map::new())),
             Some(FlagOr::Flag(false)) => None,
             Some(FlagOr::Other(members)) => Some(members.0.into_value()),
@@ -143,58 +111,45 @@ impl Lowering<'_> {
 
     /// One reply to a sampling request.
     fn sampling_reply(&mut self, raw: RawSamplingReply) -> SamplingReply {
-        let RawSamplingReply {
-            text,
-            model,
-            stop_reason,
-            reject,
-        } = raw;
-        if let Some(reject) = reject {
-            let RawReject { code, message } = reject.value;
+        if let Some(reject) = value(raw.reject) {
             return SamplingReply::Reject {
-                code: code.map_or(-1, |code| {
-                    let Integer(code) = code.value;
-                    code
-                }),
-                message: self.template_or(message, "rejected by the user"),
+                code: value(reject.code).unwrap_or(-1),
+                message: self.template_or(reject.message, "rejected by the user"),
             };
         }
         SamplingReply::Message {
-            text: self.template_or(text, ""),
-            model: self.template_or(model, "mock"),
-            stop_reason: self.template_or(stop_reason, self.usual_stop()),
+            text: self.template_or(raw.text, ""),
+            model: self.template_or(raw.model, "mock"),
+            stop_reason: self.template_or(raw.stop_reason, self.usual_stop()),
         }
     }
 
-    /// Why a reply stopped unless the suite says so. The Go tool has a word of its own for it.
+    /// The default `stopReason` of a reply: the protocol's word, or that of the Go tool.
     pub(super) fn usual_stop(&self) -> &'static str {
-        match self.dialect() {
-            Dialect::Native => "endTurn",
-            Dialect::Compat => "end_turn",
+        if self.is_compat() {
+            "end_turn"
+        } else {
+            "endTurn"
         }
     }
 
     /// How elicitations are answered.
     pub(super) fn elicitation(&mut self, raw: RawElicitations) -> ElicitationReplies {
         match raw {
-            RawElicitations::InOrder(answers) => ElicitationReplies::InOrder(
-                answers
-                    .into_iter()
-                    .map(|answer| self.elicitation_reply(answer))
-                    .collect(),
-            ),
-            RawElicitations::ByMessage(table) => ElicitationReplies::ByMessage(
-                table
-                    .0
-                    .into_iter()
-                    .filter_map(|(key, answer)| {
-                        let reply = self.elicitation_reply(answer);
-                        let Key { text, at } = key;
-                        let wanted = self.text_at_load(Text { text, at });
-                        Some((self.pattern(&wanted.text, at)?, reply))
-                    })
-                    .collect(),
-            ),
+            RawElicitations::InOrder(answers) => {
+                let answers = answers.into_iter();
+                let replies = answers.map(|answer| self.elicitation_reply(answer));
+                ElicitationReplies::InOrder(replies.collect())
+            }
+            RawElicitations::ByMessage(table) => {
+                let replies = table.0.into_iter().filter_map(|(key, answer)| {
+                    let (text, at) = (key.text, key.at);
+                    let reply = self.elicitation_reply(answer);
+                    let pattern = self.text_at_load(Text { text, at });
+                    Some((self.pattern(&pattern.text, at)?, reply))
+                });
+                ElicitationReplies::ByMessage(replies.collect())
+            }
             RawElicitations::Content(node) => {
                 ElicitationReplies::InOrder(vec![self.short_reply(node)])
             }
@@ -209,54 +164,48 @@ impl Lowering<'_> {
         let mut members = Vec::new();
         if let Kind::Map(entries) = node.kind {
             for Entry { key, value } in entries {
-                match (key.text.as_str(), &value.kind) {
-                    ("action", Kind::Text(word, _)) => {
+                match (key.text.as_str(), value.kind) {
+                    ("action", Kind::Text(text, _)) => {
                         let at = value.at;
-                        action = self.answer_action(&Text {
-                            text: word.clone(),
-                            at,
-                        });
+                        action = self.answer_action(&Text { text, at });
                     }
-                    ("action", _) if self.dialect() == Dialect::Native => {
-                        self.reading.wrong_type(&value, &Text::words());
+                    ("action", kind) if !self.is_compat() => {
+                        let at = value.at;
+                        self.reading.wrong_type(&Node { kind, at }, &Text::words());
                     }
-                    ("content", _) => content = Some(value),
-                    _ => members.push(Entry { key, value }),
+                    ("content", kind) => content = Some(kind),
+                    (_, kind) => {
+                        let at = value.at;
+                        let value = Node { kind, at };
+                        members.push(Entry { key, value });
+                    }
                 }
             }
         }
-        let content = content.unwrap_or(Node {
-            kind: Kind::Map(members),
-            at,
-        });
+        let kind = content.unwrap_or(Kind::Map(members));
         ElicitationReply {
             action,
-            content: Some(self.sent(content)),
+            content: Some(self.sent(Node { kind, at })),
         }
     }
 
     /// One answer to an elicitation.
     fn elicitation_reply(&mut self, raw: RawAnswer) -> ElicitationReply {
-        let RawAnswer { action, content } = raw;
-        let action = action.map_or(ElicitationAction::Accept, |action| {
-            self.answer_action(&action.value)
-        });
-        let content: Option<ValueTemplate> = content.map(|content| self.sent(content.value.0));
-        ElicitationReply { action, content }
+        let action = raw.action.map(|action| self.answer_action(&action.value));
+        ElicitationReply {
+            action: action.unwrap_or(ElicitationAction::Accept),
+            content: raw.content.map(|content| self.sent(content.value.0)),
+        }
     }
 
-    /// What the user does. The Go tool takes every other word for `accept`.
+    /// What the user does. The Go tool takes every unknown word for `accept`.
     fn answer_action(&mut self, word: &Text) -> ElicitationAction {
-        if let Some(action) = ANSWERS
-            .into_iter()
-            .find(|action| action.word() == word.text)
-        {
-            return action;
-        }
-        let words = ANSWERS.map(ElicitationAction::word);
-        self.native_problem(word.at, |origin| {
-            problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
-        });
-        ElicitationAction::Accept
+        let known = ANSWERS.into_iter().find(|it| it.word() == word.text);
+        known.unwrap_or_else(|| {
+            let words = ANSWERS.map(ElicitationAction::word);
+            let problem = problems::unknown_word(&word.text, "answer to an elicitation", &words);
+            self.native_problem(word.at, problem);
+            ElicitationAction::Accept
+        })
     }
 }

@@ -7,7 +7,8 @@ use crate::{
     problems,
     raw::{
         Field,
-        subject::{RawArgument, RawCompletion, RawContext, RawReference},
+        read::value,
+        subject::{RawArgument, RawCompletion, RawReference},
         value::Text,
     },
     yaml::At,
@@ -23,20 +24,13 @@ const REFERENCES: [&str; 2] = ["ref/prompt", "ref/resource"];
 impl Lowering<'_> {
     /// `assert_completion`
     pub(super) fn completion_subject(&mut self, field: Field<Box<RawCompletion>>) -> Lowered {
-        let at = field.key;
-        let owner = "`assert_completion`";
-        let RawCompletion {
-            reference,
-            argument,
-            context,
-            expect,
-        } = *field.value;
-        let wanted = self.answer(expect, at);
-        let reference = self.required(reference, "ref", owner, at);
+        let (raw, at) = (field.value, field.key);
+        let wanted = self.answer(raw.expect, at);
+        let reference = self.required(raw.reference, "ref", "`assert_completion`", at);
         let reference = reference.and_then(|reference| self.reference(reference));
-        let argument = self.argument(argument, at);
-        let context = context.and_then(|context| {
-            let RawContext { arguments } = context.value;
+        let argument = self.argument(raw.argument, at);
+        let context = raw.context.and_then(|context| {
+            let arguments = context.value.arguments;
             let arguments = self.required(arguments, "arguments", "`context`", context.key)?;
             Some(self.value_template(arguments.value.0.with_texts()))
         });
@@ -50,58 +44,38 @@ impl Lowering<'_> {
 
     /// `ref`, as it is sent.
     fn reference(&mut self, field: Field<RawReference>) -> Option<ValueTemplate> {
-        let RawReference { kind, name, uri } = field.value;
-        let kind = self.required(kind, "type", "`ref`", field.key)?;
-        let member = match kind.value.text.as_str() {
-            "ref/prompt" => {
-                let name = self.required_text(name, "name", "`ref`", field.key)?;
-                ("name", name)
-            }
-            "ref/resource" => {
-                let uri = self.required_text(uri.or(name), "uri", "`ref`", field.key)?;
-                ("uri", uri)
-            }
-            _ => {
-                self.problem(kind.at, |origin| {
-                    problems::unknown_word(
-                        origin,
-                        &kind.value.text,
-                        "kind of reference",
-                        &REFERENCES,
-                    )
-                });
+        let (raw, at) = (field.value, field.key);
+        let kind = self.required(raw.kind, "type", "`ref`", at)?;
+        let (key, text) = match kind.value.text.as_str() {
+            "ref/prompt" => ("name", raw.name),
+            "ref/resource" => ("uri", raw.uri.or(raw.name)),
+            word => {
+                let problem = problems::unknown_word(word, "kind of reference", &REFERENCES);
+                self.problem(kind.at, problem);
                 return None;
             }
         };
-        let (key, text) = member;
+        let text = self.required_text(text, key, "`ref`", at)?;
         Some(self.texts_template([("type", Some(kind.value)), (key, Some(text))]))
     }
 
-    /// `argument`, as it is sent. `at`: the place to blame when it is missing.
+    /// `argument`, as it is sent. `at` is the place of the subject.
     fn argument(&mut self, field: Option<Field<RawArgument>>, at: At) -> Option<ValueTemplate> {
         let Some(field) = field else {
             self.required_by_us("argument", "`assert_completion`", at)?;
             return Some(self.texts_template([("name", None), ("value", None)]));
         };
-        let RawArgument { name, value } = field.value;
-        let name = self.required_text(name, "name", "`argument`", field.key)?;
-        let value = value.map(|value| value.value);
-        Some(self.texts_template([("name", Some(name)), ("value", value)]))
+        let name = self.required_text(field.value.name, "name", "`argument`", field.key)?;
+        let text = value(field.value.value);
+        Some(self.texts_template([("name", Some(name)), ("value", text)]))
     }
 
-    /// A map of texts; one that is missing is empty.
-    fn texts_template<const N: usize>(
-        &mut self,
-        members: [(&str, Option<Text>); N],
-    ) -> ValueTemplate {
-        let mut map = Map::new();
-        for (key, text) in members {
-            let value = match text {
-                Some(text) => self.template(text).text,
-                None => String::new(),
-            };
-            map.insert(key.to_owned(), Value::String(value));
-        }
-        ValueTemplate::new(Value::Object(map))
+    /// A map of texts; a missing one is empty.
+    fn texts_template(&mut self, members: [(&str, Option<Text>); 2]) -> ValueTemplate {
+        let members = members.into_iter().map(|(key, text)| {
+            let text = text.map(|text| self.template(text).text);
+            (key.to_owned(), Value::String(text.unwrap_or_default()))
+        });
+        ValueTemplate::new(Value::Object(members.collect::<Map<_, _>>()))
     }
 }

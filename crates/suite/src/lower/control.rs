@@ -2,23 +2,25 @@
 
 use std::time::Duration;
 
-use super::{Lowering, duration};
+use super::{
+    Lowering,
+    duration::{self, NOT_POSITIVE},
+};
 use crate::{
-    Dialect,
     model::Control,
     problems,
     raw::{
         Field,
         assertion::RawAssertion,
+        read::key,
         union::FlagOr,
-        value::{Count, Text, Texts},
+        value::{Text, Texts},
     },
-    yaml::At,
 };
 use text::diagnostic::Severity;
 
 impl Lowering<'_> {
-    /// When it does not run.
+    /// When the assertion is skipped.
     pub(super) fn skips(
         &mut self,
         skip: Option<Field<FlagOr<Text>>>,
@@ -27,9 +29,7 @@ impl Lowering<'_> {
         let names = unless_env.map(|field| {
             let names = self.variable_names(field.value);
             if names.is_empty() {
-                self.problem(field.key, |origin| {
-                    problems::empty_value(origin, "skip_unless_env")
-                });
+                self.problem(field.key, problems::empty_value("skip_unless_env"));
             }
             names
         });
@@ -38,7 +38,7 @@ impl Lowering<'_> {
                 FlagOr::Flag(false) => None,
                 FlagOr::Flag(true) => Some("`skip: true`".into()),
                 FlagOr::Other(reason) if reason.is_blank() => {
-                    self.problem(skip.key, |origin| problems::empty_value(origin, "skip"));
+                    self.problem(skip.key, problems::empty_value("skip"));
                     None
                 }
                 FlagOr::Other(reason) => Some(self.text_at_load(reason).text),
@@ -48,77 +48,38 @@ impl Lowering<'_> {
         }
     }
 
-    /// When and how often it runs, beside when it does not.
-    pub(super) fn control(&mut self, raw: Box<RawAssertion>, skips: Control) -> Control {
-        let RawAssertion {
-            name: _,
-            description: _,
-            tags: _,
-            server: _,
-            client: _,
-            setup: _,
-            assert: _,
-            assert_tools: _,
-            assert_initialize: _,
-            assert_resources: _,
-            assert_prompts: _,
-            assert_completion: _,
-            assert_sampling: _,
-            assert_elicitation: _,
-            assert_logging: _,
-            assert_notifications: _,
-            trajectory: _,
-            trace,
-            audit_log,
-            steps: _,
-            parallel,
-            raw: _,
-            http: _,
-            timeout,
-            skip: _,
-            skip_unless_env: _,
-            serial,
-            retries,
-        } = *raw;
-        self.check_stray([
-            ("trace", "trajectory", trace.map(|field| field.key)),
-            ("audit_log", "trajectory", audit_log.map(|field| field.key)),
-            ("parallel", "steps", parallel.map(|field| field.key)),
-        ]);
+    /// When and how often it runs, besides when it is skipped.
+    pub(super) fn control(&mut self, raw: RawAssertion, skips: Control) -> Control {
+        // `discover` reads the name and the tags, also of documents that cannot be used.
+        let _ = (&raw.name, &raw.tags, &raw.description);
+        let strays = [
+            ("trace", key(&raw.trace)),
+            ("audit_log", key(&raw.audit_log)),
+        ];
+        self.no_effect(strays, "there is no `trajectory`");
+        let strays = [("parallel", key(&raw.parallel))];
+        self.no_effect(strays, "there is no `steps`");
         Control {
-            timeout: self.timeout(timeout),
-            serial: serial.map(|serial| serial.value.text),
-            retries: retries.map(|retries| {
-                let Count(count) = retries.value;
-                u32::try_from(count).unwrap_or(u32::MAX)
-            }),
+            timeout: self.timeout(raw.timeout),
+            serial: raw.serial.map(|serial| serial.value.text),
+            retries: raw
+                .retries
+                .map(|retries| u32::try_from(retries.value).unwrap_or(u32::MAX)),
             ..skips
         }
     }
 
-    /// Tells keys that do nothing without another one.
-    fn check_stray(&mut self, keys: [(&str, &str, Option<At>); 3]) {
-        for (key, owner, at) in keys {
-            if let Some(at) = at {
-                self.problem(at, |origin| {
-                    problems::no_effect(origin, key, &format!("there is no `{owner}`"))
-                });
-            }
-        }
-    }
-
-    /// `timeout`; the Go tool passes over one that it cannot read, of which only the empty one cannot be a slip. Under
-    /// one that is over at once nothing passes there.
+    /// `timeout`. The Go tool ignores one that it cannot read.
     fn timeout(&mut self, field: Option<Field<Text>>) -> Option<Duration> {
         let field = field?;
-        let compat = self.dialect() == Dialect::Compat;
-        let unread = compat && !duration::is_over_at_once(&field.value.text);
-        let passed_over = unread || field.value.text.trim().is_empty();
-        if passed_over && let Err(reason) = duration::parse(&field.value.text) {
-            let origin = self.reading.problems.origin(field.at);
-            let mut problem = problems::bad_duration(origin, &field.value.text, &reason);
+        let text = &field.value.text;
+        if let Err(reason) = duration::parse(text)
+            && (text.trim().is_empty()
+                || self.is_compat() && !NOT_POSITIVE.contains(&reason.as_str()))
+        {
+            let mut problem = problems::bad_duration(text, &reason);
             problem.severity = Severity::Warning;
-            self.problems().add(problem);
+            self.problem(field.at, problem);
             return None;
         }
         self.duration(Some(field))

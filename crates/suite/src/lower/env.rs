@@ -1,8 +1,7 @@
-//! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`; a default is such a value too.
+//! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`; a default may hold the same.
 
-use super::{Fate, Lowering, UnsetVariables};
+use super::{Lowering, UnsetVariables};
 use crate::{
-    Dialect,
     model::server::{EnvPart, EnvValue},
     problems,
     raw::{
@@ -16,7 +15,6 @@ use mcp::script::template::{self, Template};
 use text::{
     diagnostic::{Diagnostic, Severity},
     environment::is_variable_name,
-    source::Origin,
 };
 
 /// A piece of a value as it was read.
@@ -26,17 +24,8 @@ enum Piece<'a> {
     Text(&'a str),
     /// A variable, with its default.
     Variable(&'a str, Option<&'a str>),
-    /// `${` and what follows, which is no variable.
+    /// The text after a `${` that is not a variable.
     Broken(&'a str),
-}
-
-/// Whether a part of a value comes into it in this environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// It does.
-    Taken,
-    /// It is in the default of a variable that is set.
-    PassedOver,
 }
 
 /// The pieces of a value.
@@ -45,17 +34,13 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         let after = &rest[at + 1..];
-        let name = after
-            .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
-            .unwrap_or(after.len());
-        let starts_name =
-            after.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        let name = name_length(after);
         let (kept, piece, length) = if after.starts_with('$') {
             (at + 1, None, 1)
         } else if let Some(inner) = after.strip_prefix('{') {
             let (piece, length) = braced(inner);
             (at, Some(piece), 1 + length)
-        } else if starts_name {
+        } else if name > 0 {
             (at, Some(Piece::Variable(&after[..name], None)), name)
         } else {
             (at + 1, None, 0)
@@ -72,10 +57,19 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The deepest nesting of defaults that is read: each level is gone through once more.
+/// The length of the variable's name at the beginning of a text.
+fn name_length(text: &str) -> usize {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return 0;
+    }
+    let end = text.find(|it: char| !(it.is_ascii_alphanumeric() || it == '_'));
+    end.unwrap_or(text.len())
+}
+
+/// The deepest nesting of defaults: each level is read once more.
 const DEEPEST: usize = 8;
 
-/// What follows `${`: the piece and its length.
+/// The piece after `${`, and its length.
 fn braced(inner: &str) -> (Piece<'_>, usize) {
     let Some(first) = inner.find('}') else {
         return (Piece::Broken(inner), inner.len());
@@ -90,11 +84,7 @@ fn braced(inner: &str) -> (Piece<'_>, usize) {
             (&inner[..at], Some(&behind[..length]), at + 2 + length)
         }
     };
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_');
-    let piece = if is_name {
+    let piece = if name_length(name) == name.len() && !name.is_empty() {
         Piece::Variable(name, default)
     } else {
         Piece::Broken(&inner[..=end])
@@ -102,7 +92,7 @@ fn braced(inner: &str) -> (Piece<'_>, usize) {
     (piece, end + 1)
 }
 
-/// Where the brace is that ends a default; the braces of other variables and of `{{…}}` in it are theirs.
+/// Where the brace is that ends a default. Braces of other variables and of `{{…}}` in it do not.
 fn closing(text: &str) -> Option<usize> {
     let mut at = 0;
     let mut open = 0;
@@ -127,7 +117,7 @@ fn closing(text: &str) -> Option<usize> {
     }
 }
 
-/// What the Go tool makes of `${` and what follows: a variable of any name, or without the closing brace the text.
+/// How the Go tool reads the text after a `${`: as a variable of any name, or without the closing brace as text.
 fn as_the_go_tool(written: &str) -> EnvPart {
     match written.strip_suffix('}') {
         Some("") => EnvPart::Text(Template::new("")),
@@ -140,29 +130,28 @@ fn as_the_go_tool(written: &str) -> EnvPart {
 }
 
 impl Lowering<'_> {
-    /// Tells what a server in a container is to inherit. What the settings say of all servers is not meant for it.
-    pub(super) fn check_inherited(&mut self, inherit: &Field<FlagOr<Texts>>) {
-        let wants = match &inherit.value {
+    /// Reports variables that a server in a container is to inherit. In the settings they are for other servers.
+    pub(super) fn check_inherited(&mut self, inherit: Option<&Field<FlagOr<Texts>>>) {
+        let is_wanted = |inherit: &&Field<FlagOr<Texts>>| match &inherit.value {
             FlagOr::Flag(all) => *all,
             FlagOr::Other(names) => !names.0.is_empty(),
         };
-        if wants && inherit.key.source != Source::Settings {
-            let why = "a server in a container inherits nothing; `env: {NAME: $NAME}` hands a variable on";
-            self.problem(inherit.key, |origin| {
-                problems::no_effect(origin, "inherit_env", why)
-            });
+        if let Some(inherit) = inherit.filter(is_wanted)
+            && inherit.key.source != Source::Settings
+        {
+            let reason = "a server in a container inherits nothing; `env: {NAME: $NAME}` hands a variable on";
+            self.problem(inherit.key, problems::no_effect("inherit_env", reason));
         }
     }
 
-    /// Names of variables; the empty text is none.
+    /// Names of variables; an empty text is left out.
     pub(super) fn variable_names(&mut self, names: Texts) -> Vec<String> {
         let names = names.0.into_iter().filter(|name| !name.text.is_empty());
-        let mut found = Vec::new();
-        for name in names {
+        let names = names.map(|name| {
             self.check_variable_name(&name.text, name.at);
-            found.push(name.text);
-        }
-        found
+            name.text
+        });
+        names.collect()
     }
 
     /// The variables of a table, each with its value.
@@ -173,93 +162,88 @@ impl Lowering<'_> {
         self.env_table(table)
     }
 
-    /// Tells what is no name. For the Go tool such a variable was one that is never set.
+    /// Reports an invalid name. For the Go tool it is a variable that is never set.
     fn check_variable_name(&mut self, name: &str, at: At) {
         if !is_variable_name(name) {
-            self.native_problem(at, |origin| problems::bad_variable_name(origin, name));
+            self.native_problem(at, problems::bad_variable_name(name));
         }
     }
 
     /// The values of a table, each with its name.
     pub(super) fn env_table(&mut self, table: TextTable) -> Vec<(String, EnvValue)> {
-        table
-            .0
-            .into_iter()
-            .map(|(key, text)| {
-                let value = self.env_value(&text);
-                (key.text, value)
-            })
-            .collect()
+        let values = table.0.into_iter();
+        let values = values.map(|(key, text)| (key.text, self.env_value(&text)));
+        values.collect()
     }
 
     /// One value.
     pub(super) fn env_value(&mut self, text: &Text) -> EnvValue {
         self.check_markers(&text.text, text.at);
-        self.env_parts(&text.text, text.at, Use::Taken)
+        self.env_parts(&text.text, text.at, true)
     }
 
-    /// A value, or a default in one.
-    fn env_parts(&mut self, text: &str, at: At, when: Use) -> EnvValue {
-        let parts = pieces(text)
-            .into_iter()
-            .filter_map(|piece| match piece {
-                Piece::Text(part) => Some(EnvPart::Text(Template::new(part))),
-                Piece::Variable(name, default) => Some(self.env_variable(name, default, at, when)),
-                Piece::Broken(written) if self.dialect() == Dialect::Compat => {
-                    Some(as_the_go_tool(written))
-                }
-                Piece::Broken(written) => {
-                    let written = format!("${{{written}");
-                    self.problem(at, |origin| problems::bad_variable(origin, &written));
-                    None
-                }
-            })
-            .collect();
-        EnvValue { parts }
+    /// A value, or a default in one; `is_used`: it is not the default of a variable that is set.
+    fn env_parts(&mut self, text: &str, at: At, is_used: bool) -> EnvValue {
+        let parts = pieces(text).into_iter().filter_map(|piece| match piece {
+            Piece::Text(part) => Some(EnvPart::Text(Template::new(part))),
+            Piece::Variable(name, default) => Some(self.env_variable(name, default, at, is_used)),
+            Piece::Broken(written) if self.is_compat() => Some(as_the_go_tool(written)),
+            Piece::Broken(written) => {
+                self.problem(at, problems::bad_variable(&format!("${{{written}")));
+                None
+            }
+        });
+        EnvValue {
+            parts: parts.collect(),
+        }
     }
 
-    /// A variable with its default. One that is passed over because another is set may be unset.
-    fn env_variable(&mut self, name: &str, default: Option<&str>, at: At, when: Use) -> EnvPart {
-        if default.is_none() && when == Use::Taken {
+    /// A variable with its default.
+    fn env_variable(
+        &mut self,
+        name: &str,
+        default: Option<&str>,
+        at: At,
+        is_used: bool,
+    ) -> EnvPart {
+        if default.is_none() && is_used {
             self.check_set(name, at, problems::unset_variable);
         }
         let value = self.around.environment.variable(name);
-        let when = match value {
-            Some(value) if !value.is_empty() => Use::PassedOver,
-            Some(_) | None => when,
-        };
-        let default = default.map(|default| self.env_parts(default, at, when));
+        let is_used = is_used && value.is_none_or(str::is_empty);
+        let default = default.map(|default| self.env_parts(default, at, is_used));
         EnvPart::Variable {
             name: name.to_owned(),
             default,
         }
     }
 
-    /// Tells a variable that is not set, in these words.
-    pub(super) fn check_set(
-        &mut self,
-        name: &str,
-        at: At,
-        unset: impl FnOnce(Origin, &str) -> Diagnostic,
-    ) {
-        if self.fate == Fate::Skipped || self.around.environment.variable(name).is_some() {
+    /// Reports a variable that is not set, as this problem.
+    pub(super) fn check_set(&mut self, name: &str, at: At, unset: fn(&str) -> Diagnostic) {
+        if self.is_skipped || self.around.environment.variable(name).is_some() {
             return;
         }
-        let origin = self.reading.problems.origin(at);
-        self.unset(if self.around.environment.is_unreadable(name) {
-            problems::unreadable_text(origin, name)
+        let problem = if self.around.environment.is_unreadable(name) {
+            problems::unreadable_text(name)
         } else {
-            unset(origin, name)
-        });
+            unset(name)
+        };
+        self.unset(at, problem);
     }
 
-    /// Adds the problem of a variable that is not set, as grave as the caller takes it.
-    pub(super) fn unset(&mut self, mut problem: Diagnostic) {
+    /// Adds the problem of a variable that is not set: a warning, or an error under `--strict-env`.
+    pub(super) fn unset(&mut self, at: At, mut problem: Diagnostic) {
         match self.around.unset {
-            UnsetVariables::Warn => self.warnings.push(problem.clone()),
+            UnsetVariables::Warn => {
+                let origin = Some(self.reading.problems.origin(at));
+                self.warnings.push(Diagnostic {
+                    origin,
+                    ..problem.clone()
+                });
+            }
             UnsetVariables::Refuse => problem.severity = Severity::Error,
         }
-        self.problems().add(problem);
+        self.problem(at, problem);
     }
 }
 

@@ -1,5 +1,4 @@
-//! The variables of a container that are the caller's own: those that an `env_file` beside the suite names, and those
-//! that the lines of `prepare` see.
+//! The caller's variables in a container: those of an `env_file`, and those of `prepare`.
 
 use std::path::Path;
 
@@ -11,15 +10,13 @@ use crate::{
 use text::environment::is_variable_name;
 
 impl Lowering<'_> {
-    /// The variables of a file with a `NAME=value` on each line. A name alone takes the caller's value, and
-    /// without one it is left out, as engines do it.
+    /// The variables of a file with a `NAME=value` on each line. As in Docker, a name alone takes the caller's value,
+    /// and is left out when there is none.
     pub(super) fn env_file(&mut self, path: &Text) -> Vec<(String, String)> {
         let text = match (self.around.read_file)(Path::new(&path.text)) {
             Ok(text) => text,
             Err(reason) => {
-                self.problem(path.at, |origin| {
-                    problems::unreadable_beside(origin, &path.text, &reason)
-                });
+                self.problem(path.at, problems::unreadable_beside(&path.text, &reason));
                 return Vec::new();
             }
         };
@@ -34,25 +31,19 @@ impl Lowering<'_> {
                 None => (line, self.around.environment.variable(line.trim_end())),
             };
             let name = name.trim_end();
-            let place = || format!("{}:{}", path.text, index + 1);
+            let place = format!("{}:{}", path.text, index + 1);
             if name.is_empty() || name.contains(char::is_whitespace) {
-                let place = place();
-                self.problem(path.at, |origin| {
-                    problems::bad_line_of_variables(origin, &place)
-                });
-                continue;
-            }
-            if let Some(value) = value {
+                self.problem(path.at, problems::bad_line_of_variables(&place));
+            } else if let Some(value) = value {
                 variables.push((name.to_owned(), value.to_owned()));
             } else {
-                let origin = self.reading.problems.origin(path.at);
-                self.unset(problems::unset_line_of_variables(origin, &place()));
+                self.unset(path.at, problems::unset_line_of_variables(&place));
             }
         }
         variables
     }
 
-    /// The names of the variables that are there while the lines of `prepare` run.
+    /// The names of the variables that the lines of `prepare` see.
     pub(super) fn prepare_env(&mut self, names: Texts) -> Vec<String> {
         for Text { text: name, at } in &names.0 {
             if is_variable_name(name) {

@@ -3,25 +3,26 @@
 
 use std::{borrow::Cow, path::Path};
 
-use super::{Compiled, Lowering, Surroundings, schema::SCHEMA_BY_NAME};
+use super::{Compiled, Lowering, Surroundings};
 use crate::{
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::expectation::{
-        Beside, Expectation, Family, Unbound, Unusable, Wanted, WantedState, WantedTemplate,
+        Beside, Expectation, Family, Since, TrafficWanted, Unbound, Unusable, Wanted, WantedState,
+        WantedTemplate,
     },
-    problems::Problems,
+    problems::{self, Problems},
     raw::{
         Readable, Reading,
         asked::RawAsked,
-        expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule},
+        expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect},
     },
-    yaml::{At, Entry, Key, Kind, Node},
+    yaml::{At, Entry, Key, Kind, Leaf, Node},
 };
 use mcp::script::template::{Bindings, text_has_markers};
 use text::{diagnostic::Severity, environment::Environment};
 
 impl Wanted {
-    /// The expectation as it is checked: ready since load, or made of its template and the values of the names in it.
+    /// The expectation: as it was loaded, or made of its template and the values of the names.
     pub fn bind(&self, bindings: &Bindings) -> Result<Cow<'_, Expectation>, Unusable> {
         let unbound = match &self.state {
             WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
@@ -41,7 +42,8 @@ impl Wanted {
             directory: Path::new(""),
             read_file: &|path| {
                 let file = unbound.schema_files.get(path);
-                file.cloned().ok_or_else(|| SCHEMA_BY_NAME.into())
+                file.cloned()
+                    .ok_or_else(|| "it could not be read at load".into())
             },
             defaults: None,
         };
@@ -51,8 +53,7 @@ impl Wanted {
         let mut lowering = Lowering::new(reading, &around, &compiled);
         lowering.filled = filled;
         let found = lowering.family((unbound.family, self.key), At::default(), value);
-        let problems = lowering.problems().take();
-        let mut problems = problems.into_iter();
+        let mut problems = lowering.problems().take().into_iter();
         if let Some(problem) = problems.find(|problem| problem.severity == Severity::Error) {
             return Err(Unusable::Wrong(problem.message));
         }
@@ -74,79 +75,94 @@ impl Lowering<'_> {
         at: At,
         value: Node,
     ) -> Vec<Wanted> {
-        if let Family::Trajectory = family {
-            let rule = RawRule::read(value, &mut self.reading);
-            return rule
-                .and_then(|rule| self.rule(rule, at))
-                .into_iter()
-                .collect();
+        match family {
+            Family::Trajectory => self.rule(value, at).into_iter().collect(),
+            Family::Request(method) => {
+                let raw = RawAsked::read(value, &mut self.reading);
+                let wanted = raw.map(|raw| self.server_requests(raw.0, Some(method)));
+                let wanted = wanted.map(|wanted| self.wanted(key, at, wanted));
+                wanted.into_iter().collect()
+            }
+            Family::Answer | Family::Logging | Family::Notifications => {
+                let text = key.to_owned();
+                let key = Key { text, at };
+                self.keys(family, vec![Entry { key, value }], at)
+            }
         }
-        if let Family::Request(method) = family {
-            let raw = RawAsked::read(value, &mut self.reading);
-            let expectation = raw.map(|raw| self.server_requests(raw.0, Some(method)));
-            return expectation
-                .map(|found| self.wanted(key, at, found))
-                .into_iter()
-                .collect();
-        }
-        let entry = Entry {
-            key: Key {
-                text: key.to_owned(),
-                at,
-            },
-            value,
-        };
-        let map = Node {
-            kind: Kind::Map(vec![entry]),
-            at,
-        };
-        self.keys(family, map)
     }
 
     /// The expectations of a map of them whose values are complete.
-    fn keys(&mut self, family: Family, map: Node) -> Vec<Wanted> {
+    fn keys(&mut self, family: Family, entries: Vec<Entry>, at: At) -> Vec<Wanted> {
         match family {
             Family::Answer => {
-                let raw = RawExpect::read(map, &mut self.reading);
+                let kind = Kind::Map(entries);
+                let raw = RawExpect::read(Node { kind, at }, &mut self.reading);
                 raw.map(|raw| self.expectations(raw)).unwrap_or_default()
             }
-            Family::Logging => {
-                let raw = RawLoggingExpect::read(map, &mut self.reading);
-                raw.map(|raw| self.logging(raw)).unwrap_or_default()
-            }
+            Family::Logging => self.each_key(entries, RawLoggingExpect::KEYS, Self::logging),
             Family::Notifications => {
-                let raw = RawNotificationsExpect::read(map, &mut self.reading);
-                raw.map(|raw| self.notifications(raw)).unwrap_or_default()
+                let named = entries.iter().any(|entry| names_progress(&entry.value));
+                self.each_key(entries, RawNotificationsExpect::KEYS, |it, raw| {
+                    let wanted = it.notifications_wanted(raw, Since::TheBeginning, named);
+                    TrafficWanted::Notifications(Box::new(wanted))
+                })
             }
             Family::Request(_) | Family::Trajectory => Vec::new(),
         }
+    }
+
+    /// An expectation for each of these keys in a map.
+    fn each_key<R: Readable, W: Into<Expectation>>(
+        &mut self,
+        entries: Vec<Entry>,
+        keys: &[&'static str],
+        lower: impl Fn(&mut Self, R) -> W,
+    ) -> Vec<Wanted> {
+        let mut all = Vec::new();
+        for entry in entries {
+            let (key, value) = (&entry.key, &entry.value);
+            let at = key.at.until(value.at);
+            let known = keys.iter().find(|known| **known == key.text);
+            let known = known.filter(|_| !value.is_null());
+            let is_empty = value.kind == Kind::List(Vec::new());
+            let nothing = problems::empty_value(&key.text);
+            let (place, before) = (key.at, self.problems().count());
+            let kind = Kind::Map(vec![entry]);
+            let raw = R::read(Node { kind, at }, &mut self.reading);
+            if is_empty && self.problems().count() == before {
+                self.problem(place, nothing);
+                continue;
+            }
+            if let (Some(raw), Some(key)) = (raw, known) {
+                let wanted = lower(self, raw);
+                all.push(self.wanted(key, at, wanted));
+            }
+        }
+        all
     }
 
     /// The expectations of a map: those with `{{…}}` are kept for later, the others are ready.
     pub(super) fn expect(
         &mut self,
         family: Family,
-        node: Node,
+        field: Option<Node>,
         keys: &[&'static str],
     ) -> Vec<Wanted> {
+        let Some(node) = field else { return Vec::new() };
         let at = node.at;
         let Some(entries) = self.reading.map(node, "a map of expectations") else {
             return Vec::new();
         };
-        let (later, now): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
-            keys.contains(&entry.key.text.as_str()) && has_markers(&entry.value)
-        });
+        let known = |entry: &Entry| keys.iter().find(|key| **key == entry.key.text).copied();
+        let (later, now): (Vec<Entry>, Vec<Entry>) = entries
+            .into_iter()
+            .partition(|entry| known(entry).is_some() && has_markers(&entry.value));
         for entry in &now {
             self.check_leaves_and_keys(&entry.value);
         }
-        let map = Node {
-            kind: Kind::Map(now),
-            at,
-        };
-        let mut wanted = self.keys(family, map);
+        let mut wanted = self.keys(family, now, at);
         for entry in later {
-            let key = keys.iter().find(|key| **key == entry.key.text.as_str());
-            if let Some(key) = key {
+            if let Some(key) = known(&entry) {
                 wanted.push(self.later(family, key, &entry.key, entry.value));
             }
         }
@@ -154,7 +170,7 @@ impl Lowering<'_> {
         wanted
     }
 
-    /// An expectation with `{{…}}`: its names are checked, and whatever of it does not depend on them.
+    /// An expectation with `{{…}}`: its names are checked, and everything in it that does not depend on them.
     pub(super) fn later(
         &mut self,
         family: Family,
@@ -170,7 +186,12 @@ impl Lowering<'_> {
         let template = WantedTemplate::parse(key, value.clone(), &|text| self.pieces(text));
         let mut open = Vec::new();
         template.add_places(&mut open);
-        self.probe(open, (family, key), name.at, value);
+        // Lowered once without values, for the problems that do not depend on them.
+        let aside = Reading::new(self.reading.problems.with_open(open), self.dialect());
+        let kept = std::mem::replace(&mut self.reading, aside);
+        self.family((family, key), name.at, value);
+        let found = std::mem::replace(&mut self.reading, kept).problems.take();
+        self.problems().add_all(found);
         let schema_files = std::mem::take(&mut self.schema_files);
         Wanted {
             key,
@@ -184,29 +205,33 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether something is filled into a value later. By an alias it may stand at another place.
+    /// Whether a value is filled in later. By an alias it may stand at another place.
     pub(super) fn is_open(&self, node: &Node) -> bool {
         self.reading.problems.has_open() && has_markers(node)
-    }
-
-    /// Lowers a value before there is anything to fill in, for the sake of the problems that do not depend on it.
-    fn probe(&mut self, open: Vec<At>, (family, key): (Family, &'static str), at: At, value: Node) {
-        let aside = Reading::new(self.reading.problems.with_open(open), self.dialect());
-        let kept = std::mem::replace(&mut self.reading, aside);
-        self.family((family, key), at, value);
-        let found = std::mem::replace(&mut self.reading, kept).problems.take();
-        self.problems().add_all(found);
     }
 }
 
 /// Whether a marker or an escape stands in a value, keys included.
 pub(super) fn has_markers(node: &Node) -> bool {
-    match &node.kind {
-        Kind::Null | Kind::Flag(..) | Kind::Number(..) => false,
-        Kind::Text(text, _) => text_has_markers(text),
-        Kind::List(items) => items.iter().any(has_markers),
-        Kind::Map(entries) => entries
-            .iter()
-            .any(|entry| text_has_markers(&entry.key.text) || has_markers(&entry.value)),
-    }
+    let mut found = false;
+    node.visit(&mut |leaf| {
+        found |= match leaf {
+            Leaf::Key(key) => text_has_markers(&key.text),
+            Leaf::Scalar(node) => {
+                matches!(&node.kind, Kind::Text(text, _) if text_has_markers(text))
+            }
+        };
+    });
+    found
+}
+
+/// Whether progress is one of the methods in a value.
+fn names_progress(node: &Node) -> bool {
+    let mut found = false;
+    node.visit(&mut |leaf| {
+        if let Leaf::Scalar(node) = leaf {
+            found |= node.written() == Some("notifications/progress");
+        }
+    });
+    found
 }

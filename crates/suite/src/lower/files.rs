@@ -1,40 +1,18 @@
-//! Expectations about files. Whoever looks at files gets a fixture.
+//! Expectations about files. They need the fixture.
 
 use globset::GlobBuilder;
 
 use super::{FixtureFrom, Lowering, StartedIn};
 use crate::{
-    Dialect,
-    model::expectation::{FileTexts, PathPattern},
+    model::expectation::{FileTexts, FilesWanted, PathPattern, Wanted},
     problems,
-    raw::{
-        Field,
-        value::{Table, Text, TextTable, Texts},
-    },
+    raw::{Field, value::Texts},
     yaml::{At, Key},
 };
 
 impl Lowering<'_> {
-    /// Files and the texts they hold or do not hold.
-    pub(super) fn file_texts(
-        &mut self,
-        key: &str,
-        field: Field<Table<Texts>>,
-    ) -> Option<Vec<FileTexts>> {
-        let files = field.value.0.into_iter();
-        let files = files.map(|(path, texts)| (path, texts.strings())).collect();
-        self.files(key, files, field.key)
-    }
-
-    /// Files and what they are.
-    pub(super) fn whole_files(&mut self, field: Field<TextTable>) -> Option<Vec<FileTexts>> {
-        let files = field.value.0.into_iter();
-        let files = files.map(|(path, text)| (path, vec![text.text])).collect();
-        self.files("file_equals", files, field.key)
-    }
-
     /// Files and texts of a key at a place.
-    fn files(
+    pub(super) fn files(
         &mut self,
         key: &str,
         files: Vec<(Key, Vec<String>)>,
@@ -42,85 +20,76 @@ impl Lowering<'_> {
     ) -> Option<Vec<FileTexts>> {
         self.uses_fixture = true;
         if files.is_empty() {
-            self.problem(at, |origin| problems::empty_value(origin, key));
+            self.problem(at, problems::empty_value(key));
             return None;
         }
-        let mut found = Vec::with_capacity(files.len());
-        for (path, texts) in files {
+        let files = files.into_iter().map(|(path, texts)| {
             self.check_file(key, &path.text, path.at);
             let path = path.text;
-            found.push(FileTexts { path, texts });
-        }
-        Some(found)
+            FileTexts { path, texts }
+        });
+        Some(files.collect())
     }
 
-    /// Paths.
-    pub(super) fn paths(&mut self, key: &str, field: Field<Texts>) -> Option<Vec<String>> {
-        self.uses_fixture = true;
-        for path in &field.value.0 {
-            self.check_file(key, &path.text, path.at);
-        }
-        self.strings(key, field)
+    /// The expectation of paths.
+    pub(super) fn paths(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<Texts>>,
+        wanted: fn(Vec<String>) -> FilesWanted,
+    ) -> Option<Wanted> {
+        self.one(key, field, |it, field| {
+            it.uses_fixture = true;
+            for path in &field.value.0 {
+                it.check_file(key, &path.text, path.at);
+            }
+            it.strings(key, field).map(wanted)
+        })
     }
 
-    /// Tells a path that is not what it looks like: a pattern, or a file of the fixture. What is named so is never
-    /// there, which `file_not_exists` takes for granted.
+    /// Reports a pattern, and a file outside of the fixture: no such file appears, so that `file_not_exists` always
+    /// holds.
     fn check_file(&mut self, key: &str, path: &str, at: At) {
         let is_absence = key == "file_not_exists";
-        // Folders are named in brackets too, as `[id]`, and one that must be there shows that it is meant.
+        // A folder may be named `[id]`. If it is required to be there, that shows that the name is meant.
         let has_class = is_absence
             && path
                 .split_once('[')
                 .is_some_and(|(_, rest)| rest.contains(']'));
         if path.contains(['*', '?']) || has_class {
-            self.certain_problem(at, |origin| problems::no_pattern(origin, path));
+            self.problems().add_certain(at, problems::no_pattern(path));
         }
-        // In a container the rest of its files is the server's as well.
+        // In a container all files are the server's.
         let is_of_copy =
             self.fixture_from == FixtureFrom::Given && self.runs_in == StartedIn::Processes;
-        if is_absence && path.starts_with('/') && is_of_copy && self.dialect() == Dialect::Native {
-            self.certain_problem(at, |origin| {
-                let what = "nothing that happens in the fixture puts a file there";
-                problems::outside_fixture(origin, path, what)
-            });
-        }
-    }
-
-    /// Tells a pattern of which nothing in the fixture can be one.
-    fn check_pattern(&mut self, text: &Text) {
-        if text.text.starts_with('/') || text.text.starts_with("../") {
-            self.certain_problem(text.at, |origin| {
-                let what = "it matches nothing, for `only_changed` looks at the fixture alone";
-                problems::outside_fixture(origin, &text.text, what)
-            });
+        if is_absence && path.starts_with('/') && is_of_copy {
+            let reason = "nothing that happens in the fixture puts a file there";
+            self.native_problem(at, problems::outside_fixture(path, reason));
         }
     }
 
     /// Path patterns, relative to the fixture.
     pub(super) fn globs(&mut self, texts: Texts) -> Vec<PathPattern> {
         self.uses_fixture = true;
-        texts
-            .0
-            .into_iter()
-            .filter_map(|text| {
-                self.check_pattern(&text);
-                let pattern = self.as_glob(&text.text, text.at);
-                let relative = pattern.strip_prefix("./").unwrap_or(&pattern);
-                let glob = GlobBuilder::new(relative).literal_separator(true).build();
-                match glob {
-                    Ok(glob) => Some(PathPattern {
-                        glob: glob.compile_matcher(),
-                        written: text.text,
-                    }),
-                    Err(error) => {
-                        let reason = error.kind().to_string();
-                        self.problem(text.at, |origin| {
-                            problems::bad_glob(origin, &text.text, &reason)
-                        });
-                        None
-                    }
+        let globs = texts.0.into_iter().filter_map(|text| {
+            if text.text.starts_with('/') || text.text.starts_with("../") {
+                let reason = "it matches nothing, for `only_changed` looks at the fixture alone";
+                self.problem(text.at, problems::outside_fixture(&text.text, reason));
+            }
+            let pattern = self.as_glob(&text.text, text.at);
+            let relative = pattern.strip_prefix("./").unwrap_or(&pattern);
+            match GlobBuilder::new(relative).literal_separator(true).build() {
+                Ok(glob) => Some(PathPattern {
+                    glob: glob.compile_matcher(),
+                    written: text.text,
+                }),
+                Err(error) => {
+                    let reason = error.kind().to_string();
+                    self.problem(text.at, problems::bad_glob(&text.text, &reason));
+                    None
                 }
-            })
-            .collect()
+            }
+        });
+        globs.collect()
     }
 }

@@ -1,9 +1,9 @@
 //! Texts of expectations that were filled in. The author's text has meaning as a matcher, a pattern or a key; what a
-//! server sent is data and means itself wherever it is put. The parts of a text tell the two apart.
+//! server sent is data and stands for itself. The parts of a text tell the two apart.
 
 use super::Lowering;
 use crate::{
-    Dialect, problems,
+    problems,
     yaml::{At, Source},
 };
 use mcp::script::{
@@ -12,7 +12,7 @@ use mcp::script::{
 };
 
 impl Lowering<'_> {
-    /// The pieces of a text. Under the Go tool's rules what was captured has any name.
+    /// The pieces of a text. Under the Go tool's rules a capture can have any name.
     pub(super) fn pieces(&self, text: &str) -> Vec<Piece> {
         let known = |name: &str| is_name(name) || self.captured.contains(name);
         pieces_with(text, self.dialect(), &known)
@@ -27,32 +27,25 @@ impl Lowering<'_> {
         }
     }
 
-    /// A text as a pattern in which data means itself; under the Go tool's rules it is part of the pattern.
+    /// A text as a pattern in which data stands for itself; under the Go tool's rules it is part of the pattern.
     pub(super) fn as_pattern(&self, text: &str, at: At) -> String {
-        match self.dialect() {
-            Dialect::Native => self.as_schema_pattern(text, at),
-            Dialect::Compat => text.to_owned(),
+        if self.is_compat() {
+            return text.to_owned();
         }
-    }
-
-    /// A text as a pattern of a JSON Schema in which data means itself.
-    pub(super) fn as_schema_pattern(&self, text: &str, at: At) -> String {
         quoting::pattern(&self.parts_of(text, at))
     }
 
-    /// A text as a path into JSON in which data means itself; under the Go tool's rules it is part of the path.
+    /// A text as a path into JSON in which data stands for itself; under the Go tool's rules it is part of the path.
     pub(super) fn as_path(&mut self, text: String, at: At) -> Option<String> {
-        if at.is_written() || self.dialect() == Dialect::Compat {
+        if at.is_written() || self.is_compat() {
             return Some(text);
         }
-        quoting::path(&self.parts_of(&text, at))
-            .map_err(|reason| {
-                self.problem(at, |origin| problems::bad_path(origin, &text, &reason));
-            })
+        let path = quoting::path(&self.parts_of(&text, at));
+        path.map_err(|reason| self.problem(at, problems::bad_path(&text, &reason)))
             .ok()
     }
 
-    /// A text as a path pattern in which data means itself.
+    /// A text as a path pattern in which data stands for itself.
     pub(super) fn as_glob(&self, text: &str, at: At) -> String {
         let parts = self.parts_of(text, at).into_iter().map(|part| match part {
             Part::Written(text) => text,

@@ -3,8 +3,7 @@
 
 mod answer;
 mod asked;
-pub mod assertion;
-mod beside;
+pub(crate) mod assertion;
 mod client;
 mod compiled;
 mod completion;
@@ -30,14 +29,13 @@ mod step;
 mod subject;
 mod trajectory;
 mod waiting;
-mod web;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
-pub use self::compiled::Compiled;
+pub(crate) use self::compiled::Compiled;
 pub(crate) use self::{step::ACTIONS, trajectory::KINDS};
 
 use self::names::Coming;
@@ -49,7 +47,11 @@ use crate::{
         expectation::{Expectation, SchemaFiles, Wanted, WantedState},
     },
     problems::{self, Problems},
-    raw::{Field, Reading, value::Text},
+    raw::{
+        Field, Reading,
+        value::{Text, Texts},
+    },
+    written::Places,
     yaml::{At, Node},
 };
 use mcp::script::template::Part;
@@ -66,15 +68,6 @@ pub enum UnsetVariables {
     Warn,
     /// A problem.
     Refuse,
-}
-
-/// Whether the document that is lowered will run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// It will, as far as the suite is concerned.
-    Runs,
-    /// It is skipped: what the environment lacks for it is no matter.
-    Skipped,
 }
 
 /// Where the server may come from.
@@ -144,46 +137,44 @@ impl FixtureFrom {
 }
 
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
-pub type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
+pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
 /// What lowering knows beside the raw shapes.
-pub struct Surroundings<'a> {
+pub(crate) struct Surroundings<'a> {
     /// The caller's environment.
-    pub environment: &'a Environment,
+    pub(crate) environment: &'a Environment,
     /// What an unset variable means.
-    pub unset: UnsetVariables,
+    pub(crate) unset: UnsetVariables,
     /// Where servers may come from.
-    pub server_from: ServerFrom,
+    pub(crate) server_from: ServerFrom,
     /// Where images may come from.
-    pub image_from: ImageFrom,
+    pub(crate) image_from: ImageFrom,
     /// Where servers are started that name no container.
-    pub started_in: StartedIn,
+    pub(crate) started_in: StartedIn,
     /// Where a fixture may come from; `Settings` where they name none.
-    pub fixture_from: FixtureFrom,
+    pub(crate) fixture_from: FixtureFrom,
     /// The settings' container.
-    pub docker: Option<&'a Container>,
+    pub(crate) docker: Option<&'a Container>,
     /// The folder of the YAML file.
-    pub directory: &'a Path,
+    pub(crate) directory: &'a Path,
     /// Reads files that the suite refers to.
-    pub read_file: &'a ReadFile<'a>,
+    pub(crate) read_file: &'a ReadFile<'a>,
     /// The defaults of the settings file.
-    pub defaults: Option<&'a Node>,
+    pub(crate) defaults: Option<&'a Node>,
 }
 
 /// The lowering of one document.
-pub struct Lowering<'a> {
-    /// What is wrong so far, and whose rules apply.
-    pub reading: Reading,
-    /// What is known beside the document.
+pub(crate) struct Lowering<'a> {
+    /// The problems so far, and whose rules apply.
+    pub(crate) reading: Reading,
     around: &'a Surroundings<'a>,
-    /// What is shared with other documents.
     compiled: &'a Compiled,
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
-    /// The names that captures of the document define, of which some come later.
+    /// The names that captures of the document define anywhere.
     coming: BTreeMap<String, Coming>,
-    /// Whether it will run.
-    fate: Fate,
+    /// Whether the assertion is skipped: variables that it needs may be unset.
+    is_skipped: bool,
     /// Whether `{{port}}` has a value.
     port: bool,
     /// Where the value of `{{fixture}}` may come from at this place.
@@ -192,32 +183,39 @@ pub struct Lowering<'a> {
     runs_in: StartedIn,
     /// Whether the fixture is needed.
     uses_fixture: bool,
-    /// What must hold for the steps of the subject.
+    /// The expectations of the subject's steps.
     of_steps: Vec<StepWanted>,
-    /// What every failure should mention.
+    /// The warnings that every failure repeats.
     warnings: Vec<Diagnostic>,
-    /// The texts that were filled in, where names have values already.
+    /// Where the parts of the document stand.
+    places: Places,
+    /// The texts that were filled in, when names have values already.
     filled: Vec<Vec<Part>>,
-    /// The files that schemas with `{{…}}` refer to, of the expectation that is looked at.
+    /// The files that schemas with `{{…}}` refer to.
     schema_files: SchemaFiles,
 }
 
 impl<'a> Lowering<'a> {
-    /// Nothing lowered yet.
-    pub fn new(reading: Reading, around: &'a Surroundings<'a>, compiled: &'a Compiled) -> Self {
+    /// The beginning of a document.
+    pub(crate) fn new(
+        reading: Reading,
+        around: &'a Surroundings<'a>,
+        compiled: &'a Compiled,
+    ) -> Self {
         Self {
             reading,
             around,
             compiled,
             captured: BTreeSet::new(),
             coming: BTreeMap::new(),
-            fate: Fate::Runs,
+            is_skipped: false,
             port: false,
             fixture_from: around.fixture_from,
             runs_in: around.started_in,
             uses_fixture: false,
             of_steps: Vec::new(),
             warnings: Vec::new(),
+            places: Places::default(),
             filled: Vec::new(),
             schema_files: SchemaFiles::new(),
         }
@@ -228,56 +226,45 @@ impl<'a> Lowering<'a> {
         self.reading.dialect
     }
 
-    /// What is wrong so far.
+    /// Whether the rules of the Go tool apply.
+    fn is_compat(&self) -> bool {
+        self.dialect() == Dialect::Compat
+    }
+
+    /// The problems so far.
     fn problems(&mut self) -> &mut Problems {
         &mut self.reading.problems
     }
 
-    /// Notes a problem at a place.
-    fn problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
-        let origin = self.reading.problems.origin(at);
-        self.reading.problems.add(make(origin));
+    /// Adds a problem at a place.
+    pub(crate) fn problem(&mut self, at: At, problem: Diagnostic) {
+        self.reading.problems.add(at, problem);
     }
 
-    /// Notes a problem that only our rules have: the Go tool takes what is there.
-    fn native_problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
-        match self.dialect() {
-            Dialect::Native => self.problem(at, make),
-            Dialect::Compat => {}
+    /// Adds a problem that the rules of the Go tool do not have.
+    fn native_problem(&mut self, at: At, problem: Diagnostic) {
+        if !self.is_compat() {
+            self.problem(at, problem);
         }
     }
 
-    /// Notes a problem that the Go tool goes on with: under its rules it is a warning.
-    fn problem_or_warning(
-        &mut self,
-        at: At,
-        make: impl FnOnce(text::source::Origin) -> Diagnostic,
-    ) {
-        let dialect = self.dialect();
-        self.problem(at, |origin| match dialect {
-            Dialect::Native => make(origin),
-            Dialect::Compat => Diagnostic {
-                severity: Severity::Warning,
-                ..make(origin)
-            },
-        });
+    /// Adds a problem that is a warning under the rules of the Go tool.
+    fn problem_or_warning(&mut self, at: At, mut problem: Diagnostic) {
+        if self.is_compat() {
+            problem.severity = Severity::Warning;
+        }
+        self.problem(at, problem);
     }
 
-    /// Notes a problem of a text that is there whatever is filled into it.
-    fn certain_problem(&mut self, at: At, make: impl FnOnce(text::source::Origin) -> Diagnostic) {
-        let origin = self.reading.problems.origin(at);
-        self.reading.problems.add_certain(make(origin));
-    }
-
-    /// The value of a key that must be there.
+    /// The value of a required key.
     fn required<T>(&mut self, field: Option<T>, key: &str, owner: &str, at: At) -> Option<T> {
         if field.is_none() && !self.reading.problems.is_refused(&[key], at) {
-            self.problem(at, |origin| problems::missing_key(origin, key, owner));
+            self.problem(at, problems::missing_key(key, owner));
         }
         field
     }
 
-    /// The text of a key that must be there. The Go tool takes one that is missing for the empty text.
+    /// The text of a required key. The Go tool takes a missing one for the empty text.
     fn required_text(
         &mut self,
         field: Option<Field<Text>>,
@@ -293,47 +280,51 @@ impl<'a> Lowering<'a> {
         Some(Text { text, at })
     }
 
-    /// Notes that a key is missing; under the rules of the Go tool, which goes on without it, as a warning.
+    /// Reports a missing key; under the rules of the Go tool, which goes on without it, as a warning.
     fn required_by_us(&mut self, key: &str, owner: &str, at: At) -> Option<()> {
         if self.reading.problems.is_refused(&[key], at) {
             return None;
         }
-        self.problem_or_warning(at, |origin| problems::missing_key(origin, key, owner));
-        (self.dialect() == Dialect::Compat).then_some(())
+        self.problem_or_warning(at, problems::missing_key(key, owner));
+        self.is_compat().then_some(())
     }
 
-    /// Notes a key that wants something where nothing looks at it. The Go tool passes over such keys.
-    fn not_looked_at(&mut self, key: &str, at: At, reason: &str) {
-        self.problem_or_warning(at, |origin| problems::not_looked_at(origin, key, reason));
-    }
-
-    /// Notes that none of several keys is there; one that was refused is.
+    /// Reports that none of several keys is there, unless one was refused.
     fn missing_one_of(&mut self, keys: &[&str], owner: &str, at: At) {
         if !self.reading.problems.is_refused(keys, at) {
-            self.problem(at, |origin| problems::missing_one_of(origin, keys, owner));
+            self.problem(at, problems::missing_one_of(keys, owner));
         }
     }
 
-    /// Notes a map that asks for nothing, unless what it asks for was refused.
+    /// Reports keys that have no effect.
+    fn no_effect<const N: usize>(&mut self, keys: [(&str, Option<At>); N], reason: &str) {
+        for (key, at) in keys {
+            if let Some(at) = at {
+                self.problem(at, problems::no_effect(key, reason));
+            }
+        }
+    }
+
+    /// Reports a map without expectations, unless they were refused.
     fn asks_nothing(&mut self, name: &str, key: At, value: At) {
         if !self.reading.problems.is_broken(value) {
-            self.problem(key, |origin| problems::empty_value(origin, name));
+            self.problem(key, problems::empty_value(name));
         }
     }
 
     /// An expectation at its place.
-    fn wanted(&self, key: &'static str, at: At, expectation: Expectation) -> Wanted {
+    fn wanted(&self, key: &'static str, at: At, expectation: impl Into<Expectation>) -> Wanted {
         Wanted {
             key,
             origin: self.reading.problems.origin(at),
-            state: WantedState::Ready(expectation),
+            state: WantedState::Ready(expectation.into()),
         }
     }
 
-    /// The texts of a key; an empty list does nothing, which is said.
-    fn texts(&mut self, key: &str, field: Field<crate::raw::value::Texts>) -> Option<Vec<Text>> {
+    /// The texts of a key; an empty list is reported.
+    fn texts(&mut self, key: &str, field: Field<Texts>) -> Option<Vec<Text>> {
         if field.value.0.is_empty() {
-            self.problem(field.key, |origin| problems::empty_value(origin, key));
+            self.problem(field.key, problems::empty_value(key));
             return None;
         }
         Some(field.value.0)

@@ -1,16 +1,16 @@
-//! `{{name}}`: which names are known at a place, and what is wrong with those that are not.
+//! `{{name}}`: which names are known at a place, and problems of those that are not.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Fate, Lowering};
+use super::Lowering;
 use crate::{
-    Dialect, problems,
+    problems,
     raw::{
         Field,
         step::RawStep,
         value::{Placed, Text},
     },
-    yaml::{At, Key, Kind, Node},
+    yaml::{At, Key, Kind, Leaf, Node},
 };
 use mcp::script::{
     subject::StepOrder,
@@ -18,16 +18,10 @@ use mcp::script::{
 };
 use text::environment::is_variable_name;
 
-/// A capture of the document.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Coming {
-    /// Its name there.
-    at: At,
-    /// When it has a value, for those that stand before it or with it.
-    order: StepOrder,
-}
+/// A capture of the document: the place of its name, and the order of its steps.
+pub(super) type Coming = (At, StepOrder);
 
-/// Names that are never captures.
+/// Names that captures cannot have.
 const RESERVED: [&str; 2] = ["fixture", "port"];
 
 impl Lowering<'_> {
@@ -48,12 +42,13 @@ impl Lowering<'_> {
     /// A text that is needed before anything runs: variables of the environment are filled in, and other names have no
     /// value yet. The Go tool fills in nothing.
     pub(super) fn text_at_load(&mut self, text: Text) -> Text {
-        if !text_has_markers(&text.text) || self.dialect() == Dialect::Compat {
+        if !text_has_markers(&text.text) || self.is_compat() {
             return text;
         }
         let around = self.around;
+        let at = text.at;
         let mut filled = String::new();
-        for piece in pieces(&text.text, Dialect::Native) {
+        for piece in pieces(&text.text, self.dialect()) {
             match piece {
                 Piece::Text(plain) => filled.push_str(&plain),
                 Piece::Escape => filled.push_str("{{"),
@@ -61,89 +56,64 @@ impl Lowering<'_> {
                     let variable = name.strip_prefix("env.");
                     let value = variable.and_then(|it| around.environment.variable(it));
                     if variable.is_some() {
-                        self.check_name(&name, &written, text.at);
+                        self.check_name(&name, &written, at);
                     } else {
-                        let place = self.within(text.at, &written);
-                        self.problem(place, |origin| problems::too_early(origin, &written));
+                        self.problem(self.within(at, &written), problems::too_early(&written));
                     }
                     filled.push_str(value.unwrap_or(&written));
                 }
             }
         }
-        Text {
-            text: filled,
-            at: text.at,
-        }
+        Text { text: filled, at }
     }
 
-    /// A value with markers whose names are checked.
+    /// A value with markers whose names are checked. Names in its keys are not filled in.
     pub(super) fn value_template(&mut self, node: Node) -> ValueTemplate {
         self.check_leaves(&node);
-        if self.dialect() == Dialect::Native {
-            self.check_keys(&node);
+        if !self.is_compat() {
+            node.visit(&mut |leaf| {
+                if let Leaf::Key(key) = leaf {
+                    self.check_key(key);
+                }
+            });
         }
         ValueTemplate::new(node.into_value())
     }
 
-    /// Tells the names in keys of a value that is sent: those are not filled in.
-    fn check_keys(&mut self, node: &Node) {
-        match &node.kind {
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
-            Kind::List(items) => items.iter().for_each(|item| self.check_keys(item)),
-            Kind::Map(entries) => {
-                for entry in entries {
-                    self.check_key(&entry.key);
-                    self.check_keys(&entry.value);
-                }
-            }
-        }
-    }
-
-    /// Tells the names in one key.
+    /// Reports the names in a key of a value that is sent.
     fn check_key(&mut self, key: &Key) {
-        for piece in pieces(&key.text, Dialect::Native) {
-            match piece {
-                Piece::Text(_) | Piece::Escape => {}
-                Piece::Name { written, .. } => {
-                    let place = self.within(key.at, &written);
-                    self.problem(place, |origin| problems::marker_in_key(origin, &written));
-                }
+        for piece in pieces(&key.text, self.dialect()) {
+            if let Piece::Name { written, .. } = piece {
+                let place = self.within(key.at, &written);
+                self.problem(place, problems::marker_in_key(&written));
             }
         }
     }
 
     /// An empty map.
     pub(super) fn no_members() -> ValueTemplate {
-        ValueTemplate::new(Value::Object(serde_json::Map::new()))
+        ValueTemplate::new(Value::Object(Map::new()))
     }
 
-    /// Checks the names in all string leaves.
+    /// Checks the names in all texts of a value.
     pub(super) fn check_leaves(&mut self, node: &Node) {
-        match &node.kind {
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) => {}
-            Kind::Text(text, _) => self.check_markers(text, node.at),
-            Kind::List(items) => items.iter().for_each(|item| self.check_leaves(item)),
-            Kind::Map(entries) => entries
-                .iter()
-                .for_each(|entry| self.check_leaves(&entry.value)),
-        }
+        node.visit(&mut |leaf| {
+            if let Leaf::Scalar(node) = leaf
+                && let Kind::Text(text, _) = &node.kind
+            {
+                self.check_markers(text, node.at);
+            }
+        });
     }
 
-    /// Checks the names in all string leaves and keys.
+    /// Checks the names in all texts and keys of a value.
     pub(super) fn check_leaves_and_keys(&mut self, node: &Node) {
-        match &node.kind {
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) => {}
-            Kind::Text(text, _) => self.check_markers(text, node.at),
-            Kind::List(items) => items
-                .iter()
-                .for_each(|item| self.check_leaves_and_keys(item)),
-            Kind::Map(entries) => {
-                for entry in entries {
-                    self.check_markers(&entry.key.text, entry.key.at);
-                    self.check_leaves_and_keys(&entry.value);
-                }
+        self.check_leaves(node);
+        node.visit(&mut |leaf| {
+            if let Leaf::Key(key) = leaf {
+                self.check_markers(&key.text, key.at);
             }
-        }
+        });
     }
 
     /// Checks the names in a text.
@@ -162,57 +132,48 @@ impl Lowering<'_> {
 
     /// Checks one name.
     fn check_name(&mut self, name: &str, written: &str, at: At) {
+        let variable = name.strip_prefix("env.");
         if name == "fixture" && !self.captured.contains(name) {
             self.uses_fixture = true;
         }
-        if let (Some(variable), Dialect::Native) = (name.strip_prefix("env."), self.dialect()) {
-            self.compiled.names_variable(variable);
-        }
-        if self.is_known(name) || self.dialect() == Dialect::Compat {
+        if self.is_compat() {
             return;
         }
-        let place = self.within(at, written);
-        if name == "fixture" {
-            if self.fate == Fate::Runs {
-                self.problem(place, problems::no_fixture);
+        if let Some(variable) = variable {
+            let mut variables = self.compiled.variables.borrow_mut();
+            variables.insert(variable.to_owned());
+        }
+        if self.is_known(name) {
+            return;
+        }
+        let environment = self.around.environment;
+        let problem = match (variable, self.coming.get(name)) {
+            (None, _) if name == "fixture" && self.is_skipped => return,
+            (None, _) if name == "fixture" => problems::no_fixture(),
+            (Some(variable), _) if !is_variable_name(variable) => {
+                problems::bad_variable_name(variable)
             }
-            return;
-        }
-        if let Some(variable) = name.strip_prefix("env.") {
-            if !is_variable_name(variable) {
-                self.problem(place, |origin| {
-                    problems::bad_variable_name(origin, variable)
-                });
-            } else if self.fate == Fate::Runs {
-                let is_set = self.around.environment.is_unreadable(variable);
-                self.problem(place, |origin| {
-                    if is_set {
-                        problems::unreadable_env(origin, variable)
-                    } else {
-                        problems::no_such_env(origin, variable)
-                    }
-                });
+            (Some(_), _) if self.is_skipped => return,
+            (Some(variable), _) if environment.is_unreadable(variable) => {
+                problems::unreadable_env(variable)
             }
-            return;
-        }
-        if let Some(coming) = self.coming.get(name) {
-            let origin = self.reading.problems.origin(coming.at);
-            let order = coming.order;
-            let position = origin.file.position(origin.span.start);
-            let captured = format!("{}:{}", origin.file.path, position.line);
-            self.problem(place, |origin| {
-                problems::captured_too_late(origin, name, order, &captured)
-            });
-            return;
-        }
-        let known = self.known_names();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        self.problem(place, |origin| {
-            problems::unknown_variable(origin, name, &known)
-        });
+            (Some(variable), _) => problems::no_such_env(variable),
+            (None, Some((at, order))) => {
+                let captured = self.reading.problems.origin(*at).location();
+                problems::captured_too_late(name, *order, &captured)
+            }
+            (None, None) => {
+                let mut known: Vec<&str> = self.captured.iter().map(String::as_str).collect();
+                known.push("fixture");
+                known.extend(self.port.then_some("port"));
+                known.push("env.NAME");
+                problems::unknown_variable(name, &known)
+            }
+        };
+        self.problem(self.within(at, written), problem);
     }
 
-    /// Tells `{{ name }}` where the name is known: probably its value was meant.
+    /// Reports `{{ name }}` where the name is known: probably its value is meant.
     fn check_blanks(&mut self, plain: &str, at: At) {
         let mut rest = plain;
         while let Some((_, behind)) = rest.split_once("{{") {
@@ -222,9 +183,7 @@ impl Lowering<'_> {
             if is_name(name) && (name == "fixture" || self.is_known(name)) {
                 let written = format!("{{{{{inner}}}}}");
                 let place = self.within(at, &written);
-                self.native_problem(place, |origin| {
-                    problems::no_variable(origin, &written, name)
-                });
+                self.native_problem(place, problems::no_variable(&written, name));
             }
         }
     }
@@ -241,46 +200,32 @@ impl Lowering<'_> {
         }
     }
 
-    /// The names to choose from.
-    fn known_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.captured.iter().cloned().collect();
-        names.push("fixture".into());
-        if self.port {
-            names.push("port".into());
-        }
-        names.push("env.NAME".into());
-        names
-    }
-
     /// The part of a place where a text stands as it was written, or the whole place.
-    pub fn within(&self, at: At, written: &str) -> At {
+    pub(crate) fn within(&self, at: At, written: &str) -> At {
         let origin = self.reading.problems.origin(at);
         let shown = origin.file.text.get(at.span.start..at.span.end);
-        match shown.and_then(|shown| shown.find(written)) {
-            None => at,
-            Some(offset) => {
-                let mut part = at;
-                part.span.start += offset;
-                part.span.end = part.span.start + written.len();
-                part
-            }
-        }
+        let Some(offset) = shown.and_then(|shown| shown.find(written)) else {
+            return at;
+        };
+        let mut part = at;
+        part.span.start += offset;
+        part.span.end = part.span.start + written.len();
+        part
     }
 
-    /// Notes the captures of steps before any of them is lowered, for those that speak of them too early.
+    /// Notes the captures of steps before any of them is lowered, to report their use before they have a value.
     pub(super) fn announce(&mut self, steps: &[Placed<RawStep>], order: StepOrder) {
         let captures = steps.iter().filter_map(|step| step.value.capture.as_ref());
         for (key, _) in captures.flat_map(|capture| &capture.value.0) {
-            let coming = Coming { at: key.at, order };
-            self.coming.insert(key.text.clone(), coming);
+            self.coming.insert(key.text.clone(), (key.at, order));
         }
     }
 
-    /// Adds the name of a capture to those that are known from here on. The Go tool takes any.
+    /// Adds the name of a capture to those that are known from here on. The Go tool takes any name.
     pub(super) fn define(&mut self, name: &str, at: At) {
         let is_free = is_name(name) && !RESERVED.contains(&name) && !name.starts_with("env.");
         if !is_free {
-            self.native_problem(at, |origin| problems::bad_capture(origin, name));
+            self.native_problem(at, problems::bad_capture(name));
         }
         self.captured.insert(name.to_owned());
     }

@@ -1,316 +1,192 @@
-//! Expectations about everything but the answer: notifications, log messages, requests of the server,
-//! progress, stderr, the end, findings.
+//! Expectations about everything but the answer: notifications, log messages, requests of the server, progress, stderr,
+//! the end, findings.
 
-use super::{Lowering, answer::WantedList};
+use super::Lowering;
 use crate::{
-    Dialect,
     model::expectation::{
-        ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
-        Provoked, ServerRequestWanted, Since, StderrWanted, TrafficWanted, Wanted,
+        ExitWanted, LogLevel, LoggingWanted, NotificationsWanted, ProcessWanted, ProgressWanted,
+        Provoked, ServerRequestWanted, Since, StderrWanted, TrafficWanted,
     },
     problems,
     raw::{
         Field,
         expect::{
-            RawExit, RawExitMap, RawLoggingExpect, RawNotificationsExpect, RawProgress,
-            RawServerRequest, RawStderr,
+            RawExit, RawLoggingExpect, RawNotificationsExpect, RawProgress, RawServerRequest,
+            RawStderr,
         },
-        read::first_line,
+        read::{first_line, value},
         union::NoneOrTexts,
-        value::{Count, Integer, OneOrMany, Placed, Text, Texts},
+        value::{OneOrMany, Placed, Text, Texts},
     },
 };
-use mcp::observation::finding::FindingCode;
+use mcp::{observation::finding::FindingCode, script::template::text_has_markers};
+
+/// The texts of a key that may be absent.
+fn texts(field: Option<Field<Texts>>) -> Vec<String> {
+    value(field).unwrap_or_default().strings()
+}
 
 impl Lowering<'_> {
-    /// The `expect` of `assert_notifications`, one expectation for each key.
-    pub(super) fn notifications(&mut self, raw: RawNotificationsExpect) -> Vec<Wanted> {
-        let RawNotificationsExpect {
-            min_count,
-            max_count,
-            methods,
-            not_methods,
-            in_order,
-            contains_data,
-            not_contains_data,
-        } = raw;
-        let none = NotificationsWanted {
-            since: Since::TheBeginning,
-            provoked: self.provoked([&methods, &not_methods, &in_order]),
-            ..NotificationsWanted::default()
-        };
-        let part = |set: &dyn Fn(&mut NotificationsWanted)| {
-            let mut wanted = none.clone();
-            set(&mut wanted);
-            Some(TrafficWanted::Notifications(Box::new(wanted)))
-        };
-        let mut list = WantedList::default();
-        list.add("min_count", min_count, |field| {
-            part(&|wanted| wanted.min_count = Some(field.value.0))
-        });
-        list.add("max_count", max_count, |field| {
-            part(&|wanted| wanted.max_count = Some(field.value.0))
-        });
-        list.add("methods", methods, |field| {
-            let texts = self.strings("methods", field)?;
-            part(&|wanted| wanted.methods.clone_from(&texts))
-        });
-        list.add("not_methods", not_methods, |field| {
-            let texts = self.strings("not_methods", field)?;
-            part(&|wanted| wanted.not_methods.clone_from(&texts))
-        });
-        list.add("in_order", in_order, |field| {
-            let texts = self.strings("in_order", field)?;
-            part(&|wanted| wanted.in_order.clone_from(&texts))
-        });
-        list.add("contains_data", contains_data, |field| {
-            let texts = self.strings("contains_data", field)?;
-            part(&|wanted| wanted.contains_data.clone_from(&texts))
-        });
-        list.add("not_contains_data", not_contains_data, |field| {
-            let texts = self.strings("not_contains_data", field)?;
-            part(&|wanted| wanted.not_contains_data.clone_from(&texts))
-        });
-        list.finish(self)
+    /// What is expected of notifications since a moment; `names_progress`: one of the methods is progress.
+    pub(super) fn notifications_wanted(
+        &self,
+        raw: RawNotificationsExpect,
+        since: Since,
+        names_progress: bool,
+    ) -> NotificationsWanted {
+        NotificationsWanted {
+            since,
+            min_count: value(raw.min_count),
+            max_count: value(raw.max_count),
+            methods: texts(raw.methods),
+            not_methods: texts(raw.not_methods),
+            in_order: texts(raw.in_order),
+            contains_data: texts(raw.contains_data),
+            not_contains_data: texts(raw.not_contains_data),
+            provoked: match names_progress {
+                _ if self.is_compat() => Provoked::PassedOver,
+                false => Provoked::Uncounted,
+                true => Provoked::Counted,
+            },
+        }
     }
 
     /// `notifications` under `expect`: all its keys as one expectation.
-    pub(super) fn all_notifications(
+    pub(super) fn notifications(
         &mut self,
         field: Field<RawNotificationsExpect>,
-    ) -> Option<NotificationsWanted> {
-        let RawNotificationsExpect {
-            min_count,
-            max_count,
-            methods,
-            not_methods,
-            in_order,
-            contains_data,
-            not_contains_data,
-        } = field.value;
-        let provoked = self.provoked([&methods, &not_methods, &in_order]);
-        let texts = |field: Option<Field<Texts>>| {
-            field.map(|field| field.value.strings()).unwrap_or_default()
-        };
-        let count = |field: Option<Field<Count>>| field.map(|field| field.value.0);
-        let wanted = NotificationsWanted {
-            since: Since::TheCall,
-            min_count: count(min_count),
-            max_count: count(max_count),
-            methods: texts(methods),
-            not_methods: texts(not_methods),
-            in_order: texts(in_order),
-            contains_data: texts(contains_data),
-            not_contains_data: texts(not_contains_data),
-            provoked,
-        };
-        // A least count of none is somebody's word, and is judged with the answer.
+    ) -> Option<TrafficWanted> {
+        let raw = field.value;
+        let methods = [&raw.methods, &raw.not_methods, &raw.in_order];
+        let methods = methods.into_iter().flatten().flat_map(|it| &it.value.0);
+        let is_progress = |method: &Text| method.text == "notifications/progress";
+        let named = methods.filter(|method| is_progress(method)).count() > 0;
+        let wanted = self.notifications_wanted(raw, Since::TheCall, named);
+        // A minimum of 0 is the author's word, and is judged with the answer.
         if wanted.min_count.is_none() && wanted.asks_nothing() {
             self.asks_nothing("notifications", field.key, field.at);
             return None;
         }
-        Some(wanted)
+        Some(TrafficWanted::Notifications(Box::new(wanted)))
     }
 
-    /// What progress of our own requests is to expectations that name these methods.
-    fn provoked(&self, methods: [&Option<Field<Texts>>; 3]) -> Provoked {
-        let mut named = methods
-            .into_iter()
-            .flatten()
-            .flat_map(|field| &field.value.0);
-        let names_progress = named.any(|method| method.text == "notifications/progress");
-        match (self.dialect(), names_progress) {
-            (Dialect::Compat, _) => Provoked::PassedOver,
-            (Dialect::Native, false) => Provoked::Uncounted,
-            (Dialect::Native, true) => Provoked::Counted,
+    /// The `expect` of `assert_logging`.
+    pub(super) fn logging(&mut self, raw: RawLoggingExpect) -> TrafficWanted {
+        let levels = value(raw.contains_level).unwrap_or_default();
+        let not_below = value(raw.not_below);
+        for level in levels.0.iter().chain(&not_below) {
+            self.check_level(level);
         }
+        TrafficWanted::Logging(Box::new(LoggingWanted {
+            min_messages: value(raw.min_messages),
+            max_messages: value(raw.max_messages),
+            contains_level: levels.strings(),
+            contains_data: texts(raw.contains_data),
+            not_below: not_below.and_then(|level| LogLevel::from_name(&level.text)),
+        }))
     }
 
-    /// The `expect` of `assert_logging`, one expectation for each key.
-    pub(super) fn logging(&mut self, raw: RawLoggingExpect) -> Vec<Wanted> {
-        let RawLoggingExpect {
-            min_messages,
-            max_messages,
-            contains_level,
-            contains_data,
-            not_below,
-        } = raw;
-        let part = |set: &dyn Fn(&mut LoggingWanted)| {
-            let mut wanted = LoggingWanted::default();
-            set(&mut wanted);
-            Some(TrafficWanted::Logging(Box::new(wanted)))
-        };
-        let mut list = WantedList::default();
-        list.add("min_messages", min_messages, |field| {
-            part(&|wanted| wanted.min_messages = Some(field.value.0))
-        });
-        list.add("max_messages", max_messages, |field| {
-            part(&|wanted| wanted.max_messages = Some(field.value.0))
-        });
-        list.add("contains_level", contains_level, |field| {
-            let texts = self.texts("contains_level", field)?;
-            for text in &texts {
-                self.check_level(text);
-            }
-            let levels: Vec<String> = texts.into_iter().map(|text| text.text).collect();
-            part(&|wanted| wanted.contains_level.clone_from(&levels))
-        });
-        list.add("contains_data", contains_data, |field| {
-            let texts = self.strings("contains_data", field)?;
-            part(&|wanted| wanted.contains_data.clone_from(&texts))
-        });
-        list.add("not_below", not_below, |field| {
-            self.check_level(&field.value);
-            let level = LogLevel::from_name(&field.value.text)?;
-            part(&|wanted| wanted.not_below = Some(level))
-        });
-        list.finish(self)
-    }
-
-    /// Tells a log level that does not exist. The Go tool takes any word.
+    /// Reports an unknown log level. The Go tool takes any word.
     pub(super) fn check_level(&mut self, text: &Text) {
-        let is_marked = mcp::script::template::text_has_markers(&text.text);
-        if is_marked || LogLevel::from_name(&text.text).is_some() {
-            return;
+        if !text_has_markers(&text.text) && LogLevel::from_name(&text.text).is_none() {
+            let known = LogLevel::ALL.map(LogLevel::name);
+            let problem = problems::unknown_word(&text.text, "log level", &known);
+            self.native_problem(text.at, problem);
         }
-        let known = LogLevel::ALL.map(LogLevel::name);
-        self.native_problem(text.at, |origin| {
-            problems::unknown_word(origin, &text.text, "log level", &known)
-        });
     }
 
-    /// `server_requests`, `expect_request`; the method may be left out where there is only one.
+    /// `server_requests`, `expect_request`; `usual` is the method of an entry without one.
     pub(super) fn server_requests(
         &mut self,
         raw: OneOrMany<Placed<RawServerRequest>>,
         usual: Option<&'static str>,
-    ) -> Expectation {
-        let mut list = Vec::with_capacity(raw.0.len());
-        for Placed { value, at } in raw.0 {
-            let RawServerRequest {
-                method,
-                count,
-                params,
-            } = value;
+    ) -> TrafficWanted {
+        let requests = raw.0.into_iter().filter_map(|Placed { value: raw, at }| {
             let place = first_line(at, &self.reading.problems);
-            let method = match (method, usual) {
-                (Some(method), _) => Some(method.value.text),
-                (None, Some(usual)) => Some(usual.to_owned()),
-                (None, None) => self.required(None::<String>, "method", "`server_requests`", place),
-            };
-            if let Some(method) = method {
-                list.push(ServerRequestWanted {
-                    method,
-                    count: count.map(|count| count.value.0),
-                    params: params.map(|params| params.value.0.into_value()),
-                });
-            }
-        }
-        Expectation::Traffic(TrafficWanted::ServerRequests(list))
+            let method = value(raw.method).map(|method| method.text);
+            let method = method.or(usual.map(str::to_owned));
+            Some(ServerRequestWanted {
+                method: self.required(method, "method", "`server_requests`", place)?,
+                count: value(raw.count),
+                params: raw.params.map(|params| params.value.0.into_value()),
+            })
+        });
+        TrafficWanted::ServerRequests(requests.collect())
     }
 
     /// `progress`
-    pub(super) fn progress(&mut self, field: Field<RawProgress>) -> Option<ProgressWanted> {
-        let RawProgress {
-            min,
-            monotonic,
-            last_equals_total,
-        } = field.value;
-        if min.is_none() && monotonic.is_none() && last_equals_total.is_none() {
+    pub(super) fn progress(&mut self, field: Field<RawProgress>) -> Option<TrafficWanted> {
+        let raw = field.value;
+        let wanted = ProgressWanted {
+            min: value(raw.min),
+            monotonic: value(raw.monotonic),
+            last_equals_total: value(raw.last_equals_total),
+        };
+        if wanted.min.is_none() && wanted.asks_nothing() {
             self.asks_nothing("progress", field.key, field.at);
             return None;
         }
-        Some(ProgressWanted {
-            min: min.map(|min| min.value.0),
-            monotonic: monotonic.map(|flag| flag.value),
-            last_equals_total: last_equals_total.map(|flag| flag.value),
-        })
+        Some(TrafficWanted::Progress(wanted))
     }
 
     /// `stderr`
-    pub(super) fn stderr(&mut self, field: Field<RawStderr>) -> Option<StderrWanted> {
-        let RawStderr {
-            contains,
-            not_contains,
-            matches,
-        } = field.value;
-        let texts =
-            |field: Option<Field<Texts>>| field.map(|field| field.value).unwrap_or_default();
+    pub(super) fn stderr(&mut self, field: Field<RawStderr>) -> Option<ProcessWanted> {
+        let raw = field.value;
+        let matches = value(raw.matches).unwrap_or_default();
         let wanted = StderrWanted {
-            contains: texts(contains).strings(),
-            not_contains: texts(not_contains).strings(),
-            matches: self.patterns(texts(matches).0),
+            contains: texts(raw.contains),
+            not_contains: texts(raw.not_contains),
+            matches: self.patterns(matches.0),
         };
-        if wanted.contains.is_empty() && wanted.not_contains.is_empty() && wanted.matches.is_empty()
-        {
+        if wanted.wants_none() && wanted.not_contains.is_empty() {
             self.asks_nothing("stderr", field.key, field.at);
             return None;
         }
-        Some(wanted)
+        Some(ProcessWanted::Stderr(Box::new(wanted)))
     }
 
     /// `exit`
-    pub(super) fn exit(&mut self, field: Field<RawExit>) -> Option<ExitWanted> {
-        let RawExit(RawExitMap { code, clean }) = field.value;
-        // A code of which the value is not known yet is there.
-        if clean.is_some()
-            && code.is_none()
-            && self.reading.problems.is_refused_in("code", field.at)
-        {
-            self.problem(field.key, |origin| {
-                problems::conflicting_keys(origin, &["code", "clean"], "`exit`")
-            });
-            return None;
-        }
-        match (code, clean) {
+    pub(super) fn exit(&mut self, field: Field<RawExit>) -> Option<ProcessWanted> {
+        let RawExit(raw) = field.value;
+        let keys = ["code", "clean"];
+        let wanted = match (raw.code, raw.clean) {
             (Some(code), None) => {
-                let Integer(number) = code.value;
+                let number = code.value;
                 let narrow = i32::try_from(number).ok();
                 if narrow.is_none() {
-                    self.problem(code.at, |origin| {
-                        problems::bad_number(origin, &number.to_string(), "an exit code")
-                    });
+                    let problem = problems::bad_number(&number.to_string(), "an exit code");
+                    self.problem(code.at, problem);
                 }
-                narrow.map(ExitWanted::Code)
+                ExitWanted::Code(narrow?)
             }
-            (None, Some(clean)) => Some(ExitWanted::Clean(clean.value)),
+            (None, Some(clean)) => ExitWanted::Clean(clean.value),
             (Some(_), Some(_)) => {
-                self.problem(field.key, |origin| {
-                    problems::conflicting_keys(origin, &["code", "clean"], "`exit`")
-                });
-                None
+                self.problem(field.key, problems::conflicting_keys(&keys, "`exit`"));
+                return None;
             }
             (None, None) => {
-                self.missing_one_of(&["code", "clean"], "`exit`", field.key);
-                None
+                self.missing_one_of(&keys, "`exit`", field.key);
+                return None;
             }
-        }
+        };
+        Some(ProcessWanted::Exit(wanted))
     }
 
     /// `findings`: the codes that may occur.
-    pub(super) fn findings(&mut self, raw: NoneOrTexts) -> Vec<FindingCode> {
-        let texts = match raw {
-            NoneOrTexts::None => return Vec::new(),
-            NoneOrTexts::Texts(texts) => texts.0,
-        };
+    pub(super) fn findings(&mut self, NoneOrTexts(texts): NoneOrTexts) -> Vec<FindingCode> {
         let codes = FindingCode::ALL.iter().map(|code| code.code());
         let known: Vec<&str> = ["none"].into_iter().chain(codes).collect();
-        texts
-            .into_iter()
-            .filter_map(|text| {
-                let found = FindingCode::ALL
-                    .iter()
-                    .find(|code| code.code() == text.text)
-                    .copied();
-                if found.is_none() {
-                    // In a list `none` is as wrong as any other word.
-                    let known = &known[usize::from(text.text == "none")..];
-                    self.problem(text.at, |origin| {
-                        problems::unknown_word(origin, &text.text, "finding code", known)
-                    });
-                }
-                found
-            })
-            .collect()
+        let found = texts.into_iter().filter_map(|text| {
+            let mut all = FindingCode::ALL.iter().copied();
+            let found = all.find(|code| code.code() == text.text);
+            if found.is_none() {
+                // `none` does not stand in a list.
+                let known = &known[usize::from(text.text == "none")..];
+                let problem = problems::unknown_word(&text.text, "finding code", known);
+                self.problem(text.at, problem);
+            }
+            found
+        });
+        found.collect()
     }
 }

@@ -1,17 +1,10 @@
-//! Paths into JSON, with the problems that a suite can have with them.
+//! Paths into JSON.
 
 use serde_json_path::JsonPath;
 
-use super::{Compiled, Lowering};
-use crate::{Dialect, problems, yaml::At};
+use super::Lowering;
+use crate::{problems, yaml::At};
 use mcp::script::path::{compile, full};
-
-impl Compiled {
-    /// The compiled path, or why it is none.
-    pub(super) fn path(&self, text: &str) -> Result<JsonPath, String> {
-        self.path_by(text, || compile(text))
-    }
-}
 
 impl Lowering<'_> {
     /// The compiled path of a text.
@@ -19,30 +12,23 @@ impl Lowering<'_> {
         self.path_of((text, text), at)
     }
 
-    /// The compiled path of a text as it is when its `{{…}}` are filled in; problems show it as written.
+    /// The compiled path of a text whose `{{…}}` are filled in; problems show it as written.
     pub(super) fn path_of(&mut self, (text, filled): (&str, &str), at: At) -> Option<JsonPath> {
-        if self.dialect() == Dialect::Native
-            && let Some(function) = called(filled)
-        {
-            self.problem(at, |origin| {
-                problems::function_in_path(origin, text, function)
-            });
-            return None;
-        }
-        match self.compiled.path(filled) {
-            Ok(path) => Some(path),
-            Err(reason) => {
-                self.problem(at, |origin| problems::bad_path(origin, text, &reason));
-                None
-            }
-        }
+        let function = called(filled).filter(|_| !self.is_compat());
+        let problem = match (function, compile(filled)) {
+            (Some(function), _) => problems::function_in_path(text, function),
+            (None, Ok(path)) => return Some(path),
+            (None, Err(reason)) => problems::bad_path(text, &reason),
+        };
+        self.problem(at, problem);
+        None
     }
 }
 
 /// The functions of RFC 9535.
 const FUNCTIONS: [&str; 5] = ["length", "count", "match", "search", "value"];
 
-/// The function that a path calls where a key belongs. As a key of the short form it would never be found.
+/// The function that a path calls in the place of a key. As a key of the short form it would never be found.
 fn called(text: &str) -> Option<&'static str> {
     if !text.contains('(') || JsonPath::parse(&full(text.trim())).is_ok() {
         return None;
@@ -50,9 +36,8 @@ fn called(text: &str) -> Option<&'static str> {
     let mut parts = text.trim().split(['.', '[', ']']);
     parts.find_map(|part| {
         FUNCTIONS.into_iter().find(|function| {
-            let rest = part
-                .strip_prefix(function)
-                .and_then(|it| it.strip_prefix('('));
+            let rest = part.strip_prefix(function);
+            let rest = rest.and_then(|it| it.strip_prefix('('));
             rest.is_some_and(|rest| rest.starts_with([')', '@', '$', '\'', '"']))
         })
     })

@@ -15,16 +15,20 @@ const LARGEST: usize = 4 * 1024 * 1024;
 const LARGEST_CACHE: usize = 256 * 1024;
 
 impl Compiled {
-    /// The compiled pattern, or why it is none.
+    /// The compiled pattern, or why it is invalid.
     pub(super) fn pattern(&self, text: &str) -> Result<Pattern, String> {
-        self.pattern_by(text, || {
-            let compiled = RegexBuilder::new(&translate(text)?)
-                .size_limit(LARGEST)
-                .dfa_size_limit(LARGEST_CACHE)
-                .build()
-                .map_err(|error| reason(&error))?;
-            Ok(Pattern::new(text, compiled))
-        })
+        if let Some(known) = self.patterns.borrow().get(text) {
+            return Ok(known.clone());
+        }
+        let compiled = RegexBuilder::new(&translate(text)?)
+            .size_limit(LARGEST)
+            .dfa_size_limit(LARGEST_CACHE)
+            .build()
+            .map_err(|error| reason(&error))?;
+        let pattern = Pattern::new(text, compiled);
+        let mut patterns = self.patterns.borrow_mut();
+        patterns.insert(text.to_owned(), pattern.clone());
+        Ok(pattern)
     }
 }
 
@@ -35,23 +39,19 @@ impl Lowering<'_> {
         self.compile(&text, at)
     }
 
-    /// The compiled pattern of a text in which every character means what it means in a pattern.
+    /// The compiled pattern of a text without data.
     pub(super) fn compile(&mut self, text: &str, at: At) -> Option<Pattern> {
-        match self.compiled.pattern(text) {
-            Ok(pattern) => Some(pattern),
-            Err(reason) => {
-                self.problem(at, |origin| problems::bad_regex(origin, text, &reason));
-                None
-            }
-        }
+        let compiled = self.compiled.pattern(text);
+        compiled
+            .map_err(|reason| self.problem(at, problems::bad_regex(text, &reason)))
+            .ok()
     }
 
     /// The compiled patterns of several texts.
     pub(super) fn patterns(&mut self, texts: Vec<Text>) -> Vec<Pattern> {
-        texts
-            .into_iter()
-            .filter_map(|text| self.pattern(&text.text, text.at))
-            .collect()
+        let texts = texts.into_iter();
+        let patterns = texts.filter_map(|text| self.pattern(&text.text, text.at));
+        patterns.collect()
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::Number;
 
 use super::Lowering;
-use crate::{Dialect, yaml::Node};
+use crate::yaml::Node;
 use mcp::script::{
     rendered::{digits, go_number_of_float, rewrite_numbers},
     template::ValueTemplate,
@@ -14,12 +14,11 @@ impl Lowering<'_> {
     /// A value that a server will get, with markers whose names are checked.
     pub(super) fn sent(&mut self, node: Node) -> ValueTemplate {
         let mut template = self.value_template(node);
-        match self.dialect() {
-            Dialect::Native => rewrite_numbers(&mut template.value, integer),
-            Dialect::Compat => {
-                rewrite_numbers(&mut template.value, as_go);
-                template.value.sort_all_objects();
-            }
+        if self.is_compat() {
+            rewrite_numbers(&mut template.value, as_go);
+            template.value.sort_all_objects();
+        } else {
+            rewrite_numbers(&mut template.value, integer);
         }
         template
     }

@@ -1,6 +1,10 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Lowering, StartedIn, client::ClientSays, docker::names_image};
+use super::{
+    Lowering, StartedIn,
+    client::ClientSays,
+    docker::{DockerField, names_image},
+};
 use crate::{
     model::{
         container::Container,
@@ -13,12 +17,12 @@ use crate::{
     raw::{
         Field,
         client::RawCapabilities,
-        docker::RawDocker,
+        read::{key, value},
         server::{
             KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer, RawTls,
         },
         union::{FlagOr, TextOr},
-        value::{OneOrMany, Text, TextTable, Texts},
+        value::{OneOrMany, Text, TextTable},
     },
     yaml::{At, Source},
 };
@@ -30,366 +34,199 @@ pub(super) type ClientSide = (
     Option<Field<RawCapabilities>>,
 );
 
-/// The transports of `transport`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transport {
-    /// `stdio`
-    Stdio,
-    /// `http`, `sse`
-    Url(UrlTransport),
-}
-
-/// The parts of the block that start a process.
-struct Started {
-    command: Option<Field<Text>>,
-    args: Option<Field<Texts>>,
-    cwd: Option<Field<Text>>,
-    env: Option<Field<TextTable>>,
-    inherit_env: Option<Field<FlagOr<Texts>>>,
-}
-
-/// The parts of the block that reach a url.
-struct Reached {
-    builtin: Option<Field<Text>>,
-    url: Option<Field<Text>>,
-    headers: Option<Field<TextTable>>,
-    launch: Option<Field<RawLaunch>>,
-    auth: Option<Field<RawAuth>>,
-    tls: Option<Field<RawTls>>,
-    parallel: Option<Field<bool>>,
-}
-
-impl Reached {
-    /// Whether the server is started before it is reached.
-    fn is_started(&self) -> bool {
-        self.launch.is_some() || self.builtin.is_some()
-    }
-}
-
-/// Tells the embedded server to listen; of a container not the loopback address is reached from outside.
-fn listen_at(process: &mut Launch, transport: UrlTransport, container: Option<&Container>) {
-    let address = match container {
-        Some(_) => "0.0.0.0:{{port}}",
-        None => "127.0.0.1:{{port}}",
-    };
-    let words = [transport.flag(), address];
-    process.args.extend(words.map(Template::new));
-}
-
-/// How the embedded server comes to listen.
-fn embedded(profile: String) -> Listening {
-    Listening {
-        builtin: Some(profile),
-        ready: Ready::Port,
-        timeout: None,
-    }
-}
-
-/// What is started in a container to listen there.
-fn in_container(mut launch: Launch, builtin: Option<&String>) -> Program {
-    match builtin {
-        None => Program::Launched(launch),
-        Some(profile) => Program::Builtin {
-            profile: profile.clone(),
-            args: std::mem::take(&mut launch.args),
-            launch,
-        },
-    }
-}
-
 impl Lowering<'_> {
     /// A server with a name of its own, and what its block says about the client.
-    pub fn named_server(&mut self, field: Field<Box<RawServer>>) -> (Server, ClientSays) {
+    pub(crate) fn named_server(&mut self, field: Field<Box<RawServer>>) -> (Server, ClientSays) {
         let at = field.key;
         let (server, (protocol, capabilities)) = self.server(Some(field), at);
         self.port = false;
         (server, self.client(protocol, capabilities, None))
     }
 
-    /// The server, and what the block says about the client. `at`: the place to blame without a block.
+    /// The server, and what the block says about the client. `at` is the place of problems without a block.
     pub(super) fn server(
         &mut self,
         field: Option<Field<Box<RawServer>>>,
         at: At,
     ) -> (Server, ClientSide) {
         let place = field.as_ref().map_or(at, |field| field.key);
-        let RawServer {
-            command,
-            args,
-            cwd,
-            env,
-            inherit_env,
-            transport,
-            url,
-            headers,
-            launch,
-            builtin,
-            docker,
-            protocol,
-            client_capabilities,
-            auth,
-            tls,
-            parallel,
-        } = *field.map(|field| field.value).unwrap_or_default();
-        if let Some(builtin) = &builtin {
-            self.check_profile(&builtin.value);
-        }
-        let started = Started {
-            command,
-            args,
-            cwd,
-            env,
-            inherit_env,
-        };
-        let reached = Reached {
-            builtin,
-            url,
-            headers,
-            launch,
-            auth,
-            tls,
-            parallel,
-        };
-        self.check_one_program(&started, &reached);
-        // An empty text is how an image that is not wanted is written in the Go tool.
-        let is_empty = |docker: &TextOr<RawDocker>| match docker {
-            TextOr::Text(image) => image.is_blank(),
-            TextOr::Map(_) => false,
-        };
-        let docker = self.unless_empty("docker", docker, is_empty);
-        let target = match self.transport(transport) {
-            Transport::Url(transport) => {
-                self.check_unstarted(docker.as_ref(), &reached);
-                // Without an image it is a word for others, in the settings: nothing is missing here.
-                let docker = docker.filter(|docker| reached.is_started() || names_image(docker));
-                let container = self.contained(docker, &started, reached.builtin.as_ref());
-                self.url_target(transport, (started, container), reached, place)
-            }
-            Transport::Stdio => {
-                self.check_unreached(&reached);
-                let url = reached.url.map(|field| field.key);
-                self.stdio_target(reached.builtin, docker, started, (place, url))
-            }
-        };
-        (Server { target }, (protocol, client_capabilities))
-    }
-
-    /// Tells of a server that is named twice.
-    fn check_one_program(&mut self, started: &Started, reached: &Reached) {
-        if started.command.is_some()
-            && let Some(builtin) = &reached.builtin
+        let mut raw = value(field).unwrap_or_default();
+        let side = (raw.protocol.take(), raw.client_capabilities.take());
+        if let Some(profile) = raw.builtin.as_ref().map(|builtin| &builtin.value)
+            && !PROFILES.contains(&profile.text.as_str())
         {
-            self.problem(builtin.key, |origin| {
-                problems::conflicting_keys(origin, &["command", "builtin"], "`server`")
-            });
+            let what = "profile of the embedded server";
+            let problem = problems::unknown_word(&profile.text, what, &PROFILES);
+            self.problem(profile.at, problem);
         }
-    }
-
-    /// Tells of an image for a server that nobody starts.
-    fn check_unstarted(&mut self, docker: Option<&Field<TextOr<RawDocker>>>, reached: &Reached) {
-        if let Some(docker) = docker
-            && !reached.is_started()
-        {
-            let why = "the server behind the url is not started";
-            self.problem(docker.key, |origin| {
-                problems::no_effect(origin, "docker", why)
-            });
+        if let (Some(_), Some(builtin)) = (&raw.command, &raw.builtin) {
+            let keys = ["command", "builtin"];
+            self.problem(builtin.key, problems::conflicting_keys(&keys, "`server`"));
         }
-    }
-
-    /// Tells a profile that the embedded server does not have.
-    fn check_profile(&mut self, profile: &Text) {
-        if !PROFILES.contains(&profile.text.as_str()) {
-            self.problem(profile.at, |origin| {
-                let what = "profile of the embedded server";
-                problems::unknown_word(origin, &profile.text, what, &PROFILES)
-            });
-        }
-    }
-
-    /// The transport of a word, in any case.
-    fn transport(&mut self, field: Option<Field<Text>>) -> Transport {
-        let Some(field) = field else {
-            return Transport::Stdio;
+        // In suites of the Go tool an empty text stands for no image.
+        let docker = raw.docker.take();
+        let docker = self.unless_empty("docker", docker, |docker| {
+            let image = docker.0.image.as_ref();
+            image.is_some_and(|image| image.key == image.at && image.value.is_blank())
+        });
+        let target = match self.transport(raw.transport.take()) {
+            Some(transport) => self.url_target(transport, *raw, docker, place),
+            None => self.stdio_target(*raw, docker, place),
         };
+        (Server { target }, side)
+    }
+
+    /// The transport of a word, in any case; `None` for `stdio`.
+    fn transport(&mut self, field: Option<Field<Text>>) -> Option<UrlTransport> {
+        let field = field?;
         match field.value.text.to_ascii_lowercase().as_str() {
-            "" | "stdio" => Transport::Stdio,
-            "http" => Transport::Url(UrlTransport::Http),
-            "sse" => Transport::Url(UrlTransport::Sse),
+            "http" => return Some(UrlTransport::Http),
+            "sse" => return Some(UrlTransport::Sse),
+            "" | "stdio" => {}
             _ => {
-                self.problem(field.at, |origin| {
-                    let known = ["stdio", "http", "sse"];
-                    problems::unknown_word(origin, &field.value.text, "transport", &known)
-                });
-                Transport::Stdio
+                let known = ["stdio", "http", "sse"];
+                let problem = problems::unknown_word(&field.value.text, "transport", &known);
+                self.problem(field.at, problem);
             }
         }
+        None
     }
 
-    /// Tells keys that only a url has.
-    fn check_unreached(&mut self, reached: &Reached) {
-        let Reached {
-            builtin: _,
-            url,
-            headers,
-            launch,
-            auth,
-            tls,
-            parallel,
-        } = reached;
-        let keys = [
-            ("url", url.as_ref().map(|field| field.key)),
-            ("headers", headers.as_ref().map(|field| field.key)),
-            ("launch", launch.as_ref().map(|field| field.key)),
-            ("auth", auth.as_ref().map(|field| field.key)),
-            ("tls", tls.as_ref().map(|field| field.key)),
-            ("parallel", parallel.as_ref().map(|field| field.key)),
+    /// A process that speaks over its standard streams.
+    fn stdio_target(&mut self, raw: RawServer, docker: Option<DockerField>, place: At) -> Target {
+        let strays = [
+            ("url", key(&raw.url)),
+            ("headers", key(&raw.headers)),
+            ("launch", key(&raw.launch)),
+            ("auth", key(&raw.auth)),
+            ("tls", key(&raw.tls)),
+            ("parallel", key(&raw.parallel)),
         ];
-        for (key, at) in keys {
-            if let Some(at) = at {
-                self.problem(at, |origin| {
-                    problems::no_effect(origin, key, "the transport is `stdio`")
-                });
-            }
+        self.no_effect(strays, "the transport is `stdio`");
+        if docker.is_none() && self.around.started_in == StartedIn::Containers {
+            self.check_inherited(raw.inherit_env.as_ref());
         }
-    }
-
-    /// A process of our own that speaks over its standard streams. The places are those of the block, and of a url that
-    /// stands in it without its transport.
-    fn stdio_target(
-        &mut self,
-        builtin: Option<Field<Text>>,
-        docker: Option<Field<TextOr<RawDocker>>>,
-        started: Started,
-        (place, url): (At, Option<At>),
-    ) -> Target {
-        if let Some(inherit) = &started.inherit_env
-            && docker.is_none()
-            && self.around.started_in == StartedIn::Containers
-        {
-            self.check_inherited(inherit);
-        }
-        let container = self.contained(docker, &started, builtin.as_ref());
-        let mut launch = self.launch(started);
-        if let Some(builtin) = builtin {
-            let args = std::mem::take(&mut launch.args);
-            let profile = builtin.value.text;
-            return match container {
-                Some(container) => Target::Container {
-                    container,
-                    program: Program::Builtin {
-                        profile,
-                        args,
-                        launch,
-                    },
-                    served: None,
-                },
-                None => Target::Builtin {
-                    profile,
-                    args,
-                    launch,
-                },
-            };
-        }
+        let container = docker.map(|docker| self.contained(docker, &raw));
+        let url = key(&raw.url);
+        let builtin = value(raw.builtin).map(|profile| profile.text);
+        let mut launch = self.launch(raw.command, raw.args, raw.env);
+        launch.directory = raw.cwd.map(|cwd| self.directory(cwd.value));
+        launch.inherit = self.inherit(raw.inherit_env);
+        let program = program(launch, builtin);
         if let Some(container) = container {
             return Target::Container {
                 container,
-                program: Program::Launched(launch),
+                program,
                 served: None,
             };
         }
-        let problems = &self.reading.problems;
-        let is_refused = problems.is_refused(&KEYS_OF_A_SERVER, place);
-        if launch.command.is_none() && self.around.server_from.asks_the_suite() && !is_refused {
+        let launch = match program {
+            Program::Builtin {
+                profile,
+                args,
+                launch,
+            } => {
+                return Target::Builtin {
+                    profile,
+                    args,
+                    launch,
+                };
+            }
+            Program::Launched(launch) => launch,
+        };
+        if launch.command.is_none() && self.needs_a_server(place) {
             match url {
-                Some(url) => self.problem(url, problems::no_transport),
-                None => self.problem(place, problems::no_server),
+                Some(url) => self.problem(url, problems::no_transport()),
+                None => self.problem(place, problems::no_server()),
             }
         }
         Target::Process(launch)
     }
 
-    /// The container of a process, where it is to have one.
-    fn contained(
-        &mut self,
-        docker: Option<Field<TextOr<RawDocker>>>,
-        started: &Started,
-        builtin: Option<&Field<Text>>,
-    ) -> Option<Box<Container>> {
-        let docker = docker?;
-        if let Some(cwd) = &started.cwd {
-            self.inside_directory(cwd);
-        }
-        if let Some(inherit) = &started.inherit_env {
-            self.check_inherited(inherit);
-        }
-        Some(Box::new(self.server_container(docker, builtin)))
+    /// Whether a block that names no server is a problem.
+    fn needs_a_server(&self, place: At) -> bool {
+        let problems = &self.reading.problems;
+        self.around.server_from.asks_the_suite() && !problems.is_refused(&KEYS_OF_A_SERVER, place)
     }
 
-    /// A server behind a url, perhaps started before.
+    /// The container of a process.
+    fn contained(&mut self, docker: DockerField, raw: &RawServer) -> Box<Container> {
+        if let Some(cwd) = &raw.cwd
+            && !cwd.value.text.starts_with(['/', '{'])
+        {
+            let found = format!("`{}`", cwd.value.text);
+            let expected = "an absolute path inside the container";
+            self.problem(cwd.at, problems::wrong_type(&found, expected));
+        }
+        self.check_inherited(raw.inherit_env.as_ref());
+        Box::new(self.server_container(docker, raw.builtin.as_ref()))
+    }
+
+    /// A server behind a url, which may be started before.
     fn url_target(
         &mut self,
         transport: UrlTransport,
-        (started, container): (Started, Option<Box<Container>>),
-        reached: Reached,
+        raw: RawServer,
+        docker: Option<DockerField>,
         place: At,
     ) -> Target {
-        self.port = reached.is_started();
-        let Reached {
-            builtin,
-            url,
-            headers,
-            launch,
-            auth,
-            tls,
-            parallel,
-        } = reached;
-        let word = match transport {
-            UrlTransport::Http => "http",
-            UrlTransport::Sse => "sse",
-        };
-        // What the block says of a process holds for the one that is launched, and for one of the command line.
-        let mut process = self.launch(started);
-        let listening = match (launch, builtin) {
+        self.port = raw.launch.is_some() || raw.builtin.is_some();
+        if !self.port {
+            let reason = "the server behind the url is not started";
+            self.no_effect([("docker", key(&docker))], reason);
+        }
+        // In the settings a `docker` without an image is for other servers.
+        let docker = docker.filter(|docker| self.port || names_image(docker));
+        let container = docker.map(|docker| self.contained(docker, &raw));
+        let builtin = value(raw.builtin).map(|profile| profile.text);
+        // `command` and its neighbours are also for a process of the command line.
+        let mut process = self.launch(raw.command, raw.args, raw.env);
+        process.directory = raw.cwd.map(|cwd| self.directory(cwd.value));
+        process.inherit = self.inherit(raw.inherit_env);
+        let listening = match (raw.launch, builtin) {
             (Some(launch), _) => Some(self.listening(launch, &mut process)),
             (None, Some(builtin)) => {
-                listen_at(&mut process, transport, container.as_deref());
-                Some(embedded(builtin.value.text))
+                // The loopback address of a container is not reached from outside.
+                let address = match container {
+                    Some(_) => "0.0.0.0:{{port}}",
+                    None => "127.0.0.1:{{port}}",
+                };
+                let words = [transport.flag(), address];
+                process.args.extend(words.map(Template::new));
+                Some(Listening {
+                    builtin: Some(builtin),
+                    ready: Ready::Port,
+                    timeout: None,
+                })
             }
             (None, None) => None,
         };
-        let url = match url {
+        let url = match raw.url {
             Some(url) => {
                 self.check_url(&url.value, "{{");
                 self.template(url.value)
             }
             None if listening.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
-            None => {
-                let is_refused = self.reading.problems.is_refused(&KEYS_OF_A_SERVER, place);
-                if self.around.server_from.asks_the_suite() && !is_refused {
-                    self.problem(place, |origin| problems::no_url(origin, word));
-                }
-                Template::new("")
-            }
+            None => self.no_url(transport, place),
         };
         let endpoint = Endpoint {
             transport,
             url,
-            headers: self.headers(headers),
-            auth: auth.and_then(|auth| self.auth(auth)),
-            trust: tls.map(|tls| self.trust(tls)).unwrap_or_default(),
-            parallel: parallel.is_some_and(|it| it.value),
+            headers: self.headers(raw.headers),
+            auth: raw.auth.and_then(|auth| self.auth(auth)),
+            trust: raw.tls.map(|tls| self.trust(tls)).unwrap_or_default(),
+            parallel: value(raw.parallel).unwrap_or_default(),
         };
         match (container, listening) {
             (Some(container), Some(listening)) => Target::Container {
                 container,
-                program: in_container(process, listening.builtin.as_ref()),
+                program: program(process, listening.builtin.clone()),
                 served: Some(Box::new(Served {
                     endpoint,
                     listening,
                 })),
             },
-            (Some(_) | None, listening) => Target::Url {
+            (_, listening) => Target::Url {
                 endpoint: Box::new(endpoint),
                 launch: Box::new(process),
                 listening: listening.map(Box::new),
@@ -397,8 +234,20 @@ impl Lowering<'_> {
         }
     }
 
+    /// Reports a missing url, unless another server may take its place.
+    fn no_url(&mut self, transport: UrlTransport, place: At) -> Template {
+        if self.needs_a_server(place) {
+            let word = match transport {
+                UrlTransport::Http => "http",
+                UrlTransport::Sse => "sse",
+            };
+            self.problem(place, problems::no_url(word));
+        }
+        Template::new("")
+    }
+
     fn headers(&mut self, headers: Option<Field<TextTable>>) -> Vec<(String, EnvValue)> {
-        let headers = headers.map(|headers| headers.value).unwrap_or_default();
+        let headers = value(headers).unwrap_or_default();
         for (name, _) in &headers.0 {
             self.check_header_name(name);
         }
@@ -413,50 +262,41 @@ impl Lowering<'_> {
             (None, true) => Trust::Anyone,
             (Some(ca), false) => Trust::Also(self.directory(ca.value)),
             (Some(_), true) => {
-                self.problem(tls.key, |origin| {
-                    problems::conflicting_keys(origin, &["ca", "insecure"], "`tls`")
-                });
+                let keys = ["ca", "insecure"];
+                self.problem(tls.key, problems::conflicting_keys(&keys, "`tls`"));
                 Trust::Usual
             }
         }
     }
 
     /// How a process is started.
-    fn launch(&mut self, started: Started) -> Launch {
-        let Started {
-            command,
-            args,
-            cwd,
-            env,
-            inherit_env,
-        } = started;
-        let args = args.map(|args| args.value.0).unwrap_or_default();
-        let own = env.iter().flat_map(|env| &env.value.0);
-        let own = own.filter(|(key, _)| key.at.source != Source::Settings);
-        let own = own.map(|(key, _)| key.text.clone()).collect();
+    fn launch(
+        &mut self,
+        command: Option<Field<Text>>,
+        args: Option<Field<super::Texts>>,
+        env: Option<Field<TextTable>>,
+    ) -> Launch {
+        let env = value(env).unwrap_or_default();
+        let own = env.0.iter().map(|(key, _)| key);
+        let own = own.filter(|key| key.at.source != Source::Settings);
+        let own = own.map(|key| key.text.clone()).collect();
+        let command = value(command).filter(|command| !command.is_blank());
+        let args = value(args).unwrap_or_default().0.into_iter();
         Launch {
             own,
-            command: command
-                .filter(|command| !command.value.text.trim().is_empty())
-                .map(|command| self.template(command.value)),
-            args: args.into_iter().map(|arg| self.template(arg)).collect(),
-            directory: cwd.map(|cwd| self.directory(cwd.value)),
-            env: env.map(|env| self.variables(env.value)).unwrap_or_default(),
-            inherit: match inherit_env.map(|inherit| inherit.value) {
-                None | Some(FlagOr::Flag(true)) => Inherit::All,
-                Some(FlagOr::Flag(false)) => Inherit::Nothing,
-                Some(FlagOr::Other(names)) => Inherit::Only(self.variable_names(names)),
-            },
+            command: command.map(|command| self.template(command)),
+            args: args.map(|arg| self.template(arg)).collect(),
+            env: self.variables(env),
+            ..Launch::default()
         }
     }
 
-    /// Tells a directory of this machine where one of a container is meant.
-    fn inside_directory(&mut self, cwd: &Field<Text>) {
-        if !cwd.value.text.starts_with(['/', '{']) {
-            self.problem(cwd.at, |origin| {
-                let found = format!("`{}`", cwd.value.text);
-                problems::wrong_type(origin, &found, "an absolute path inside the container")
-            });
+    /// `inherit_env`
+    fn inherit(&mut self, field: Option<Field<FlagOr<super::Texts>>>) -> Inherit {
+        match value(field) {
+            None | Some(FlagOr::Flag(true)) => Inherit::All,
+            Some(FlagOr::Flag(false)) => Inherit::Nothing,
+            Some(FlagOr::Other(names)) => Inherit::Only(self.variable_names(names)),
         }
     }
 
@@ -472,71 +312,49 @@ impl Lowering<'_> {
 
     /// A server that listens on a port: `process` with the words of `launch` over it.
     fn listening(&mut self, field: Field<RawLaunch>, process: &mut Launch) -> Listening {
-        let RawLaunch {
-            command,
-            args,
-            env,
-            ready,
-            timeout,
-        } = field.value;
-        let command = self.required(command, "command", "`launch`", field.key);
-        let ready = match ready {
-            None => Ready::Port,
-            Some(ready) => match ready.value {
-                TextOr::Text(word) if word.text == "port" => Ready::Port,
-                TextOr::Text(word) => {
-                    self.problem(ready.at, |origin| {
-                        problems::unknown_readiness(origin, &word.text)
-                    });
-                    Ready::Port
+        let raw = field.value;
+        let command = self.required(raw.command, "command", "`launch`", field.key);
+        let ready = match raw.ready.map(|ready| ready.value) {
+            Some(TextOr::Text(word)) => {
+                if word.text != "port" {
+                    self.problem(word.at, problems::unknown_readiness(&word.text));
                 }
-                TextOr::Map(RawReady { log, port: _, http }) => match (log, http) {
-                    (Some(log), _) => {
-                        let log = self.text_at_load(log.value);
-                        let pattern = self.pattern(&log.text, log.at);
-                        pattern.map_or(Ready::Port, Ready::Log)
-                    }
-                    (None, Some(path)) => Ready::Http(self.template(path.value)),
-                    (None, None) => Ready::Port,
-                },
+                Ready::Port
+            }
+            Some(TextOr::Other(RawReady { log, port, http })) => match (log, http, port) {
+                (Some(log), _, _) => {
+                    let log = self.text_at_load(log.value);
+                    let pattern = self.pattern(&log.text, log.at);
+                    pattern.map_or(Ready::Port, Ready::Log)
+                }
+                (None, Some(path), _) => Ready::Http(self.template(path.value)),
+                (None, None, _port) => Ready::Port,
             },
+            None => Ready::Port,
         };
-        let launched = self.launch(Started {
-            command,
-            args,
-            cwd: None,
-            env,
-            inherit_env: None,
-        });
+        let launched = self.launch(command, raw.args, raw.env);
         (process.command, process.args) = (launched.command, launched.args);
         process.set(launched.env);
         process.own.extend(launched.own);
         Listening {
             builtin: None,
             ready,
-            timeout: self.duration(timeout),
+            timeout: self.duration(raw.timeout),
         }
     }
 
     /// How requests are authorised.
     fn auth(&mut self, field: Field<RawAuth>) -> Option<Auth> {
-        let at = field.key;
-        let RawAuth {
-            bearer,
-            client_credentials,
-        } = field.value;
-        match (bearer, client_credentials) {
+        let keys = ["bearer", "client_credentials"];
+        match (field.value.bearer, field.value.client_credentials) {
             (Some(bearer), None) => Some(Auth::Bearer(self.env_value(&bearer.value))),
             (None, Some(client)) => self.client_credentials(client),
             (Some(_), Some(_)) => {
-                self.problem(at, |origin| {
-                    let keys = ["bearer", "client_credentials"];
-                    problems::conflicting_keys(origin, &keys, "`auth`")
-                });
+                self.problem(field.key, problems::conflicting_keys(&keys, "`auth`"));
                 None
             }
             (None, None) => {
-                self.missing_one_of(&["bearer", "client_credentials"], "`auth`", at);
+                self.missing_one_of(&keys, "`auth`", field.key);
                 None
             }
         }
@@ -544,30 +362,35 @@ impl Lowering<'_> {
 
     /// An OAuth client.
     fn client_credentials(&mut self, field: Field<RawClientCredentials>) -> Option<Auth> {
-        let at = field.key;
+        let (raw, at) = (field.value, field.key);
         let owner = "`client_credentials`";
-        let RawClientCredentials {
-            token_url,
-            discover,
-            id,
-            secret,
-            scope,
-        } = field.value;
-        let id = self.required(id, "id", owner, at);
-        let secret = self.required(secret, "secret", owner, at);
-        if let Some(url) = &token_url
+        let id = self.required(raw.id, "id", owner, at);
+        let secret = self.required(raw.secret, "secret", owner, at);
+        if let Some(url) = &raw.token_url
             && !url.value.text.contains("{{")
         {
             self.check_url(&url.value, "$");
         }
-        if token_url.is_none() && discover.is_none() {
+        if raw.token_url.is_none() && raw.discover.is_none() {
             self.missing_one_of(&["token_url", "discover"], owner, at);
         }
         Some(Auth::ClientCredentials {
-            token_url: token_url.map(|url| self.env_value(&url.value)),
+            token_url: raw.token_url.map(|url| self.env_value(&url.value)),
             id: self.env_value(&id?.value),
             secret: self.env_value(&secret?.value),
-            scope: scope.map(|scope| self.text_at_load(scope.value).text),
+            scope: value(raw.scope).map(|scope| self.text_at_load(scope).text),
         })
+    }
+}
+
+/// A command, or the embedded server of a profile.
+fn program(mut launch: Launch, profile: Option<String>) -> Program {
+    match profile {
+        None => Program::Launched(launch),
+        Some(profile) => Program::Builtin {
+            profile,
+            args: std::mem::take(&mut launch.args),
+            launch,
+        },
     }
 }

@@ -5,16 +5,17 @@ use crate::{
     Dialect,
     model::{
         StepWanted,
-        expectation::{AnswerWanted, Expectation, Family, Wanted},
+        expectation::{AnswerWanted, Family, Wanted},
     },
     problems,
     raw::{
         Field,
         expect::RawExpect,
+        read::key,
         step::{RawPromptCall, RawStep},
-        value::{Deferred, Members, Placed, Text, TextTable},
+        value::{Members, Placed, Text, TextTable},
     },
-    yaml::{At, Node},
+    yaml::{At, Key, Node},
 };
 use mcp::script::{
     quoting,
@@ -33,21 +34,7 @@ pub(super) enum Part {
     Subject,
 }
 
-/// What the suite says of errors of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spoken {
-    /// `allow_error: true`.
-    Allowed,
-    /// An expectation is about them.
-    Expected,
-    /// Nothing.
-    Nothing,
-}
-
-/// Why steps of the setup are not parallel.
-const IN_ORDER: &str = "the steps of `setup` go one after another, those of `steps` can go at once";
-
-/// The expectations that are about errors.
+/// The expectations about errors.
 const ABOUT_ERRORS: [&str; 3] = ["not_error", "is_error", "error"];
 
 /// The keys of which a step has exactly one.
@@ -62,7 +49,7 @@ pub(crate) const ACTIONS: [&str; 7] = [
 ];
 
 impl Lowering<'_> {
-    /// The steps of a list. Their captures are known from the next one on, or after all when they go at once.
+    /// The steps of a list. Their captures are known from the next one on, or after all when they run in parallel.
     pub(super) fn steps(
         &mut self,
         part: Part,
@@ -70,214 +57,141 @@ impl Lowering<'_> {
         list: Vec<Placed<RawStep>>,
     ) -> (Vec<Step>, Vec<StepWanted>) {
         self.announce(&list, order);
-        if part == Part::Setup {
-            self.check_parallel(&list);
-        }
-        let mut steps = Vec::with_capacity(list.len());
-        let mut wanted = Vec::with_capacity(list.len());
-        let mut defined: Vec<(String, At)> = Vec::new();
+        let (mut steps, mut wanted) = (Vec::new(), Vec::new());
+        let mut defined: Vec<Key> = Vec::new();
         for Placed { value, at } in list {
-            let names: Vec<(String, At)> = value
-                .capture
-                .as_ref()
-                .map(|capture| {
-                    let keys = capture.value.0.iter().map(|(key, _)| key);
-                    keys.map(|key| (key.text.clone(), key.at)).collect()
-                })
-                .unwrap_or_default();
+            let captures = value.capture.iter().flat_map(|capture| &capture.value.0);
+            defined.extend(captures.map(|(key, _)| key.clone()));
             if let Some((step, of_step)) = self.step(part, value, at) {
                 steps.push(step);
                 wanted.push(of_step);
             }
-            match order {
-                StepOrder::OneByOne => names.iter().for_each(|(name, at)| self.define(name, *at)),
-                StepOrder::Parallel => defined.extend(names),
+            if order == StepOrder::OneByOne {
+                defined
+                    .drain(..)
+                    .for_each(|key| self.define(&key.text, key.at));
             }
         }
-        for (name, at) in defined {
-            self.define(&name, at);
+        for key in defined {
+            self.define(&key.text, key.at);
         }
         (steps, wanted)
     }
 
     /// One step.
     fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<(Step, StepWanted)> {
+        if part == Part::Setup && raw.parallel.as_ref().is_some_and(|field| field.value) {
+            let reason =
+                "the steps of `setup` go one after another, those of `steps` can go at once";
+            self.no_effect([("parallel", key(&raw.parallel))], reason);
+        }
         let waits = raw.wait.is_some();
-        let action = match self.dialect() {
-            Dialect::Compat if does_nothing(&raw) => self.nameless_step(&mut raw, at),
-            Dialect::Compat | Dialect::Native => self.step_action(&mut raw, at),
-        };
+        let action = self.step_action(&mut raw, at);
         if waits && matches!(action, None | Some(StepAction::Wait(_))) {
             self.check_wait(&raw);
         }
-        let RawStep {
-            capture,
-            expect,
-            allow_error,
-            ..
-        } = raw;
-        let captures = match capture {
-            Some(capture) => self.captures(capture),
-            None => Vec::new(),
+        let captures = raw.capture.map_or_else(Vec::new, |it| self.captures(it));
+        let expect = raw.expect.map(|expect| expect.value.0);
+        let is_allowed = raw.allow_error.is_some_and(|allowed| allowed.value);
+        let is_expected = expect.as_ref().is_some_and(is_about_errors);
+        let on_tool_error = match (part, self.dialect()) {
+            _ if is_allowed => OnToolError::Allowed,
+            _ if is_expected => OnToolError::Judged,
+            (Part::Subject, _) => OnToolError::Judged,
+            (Part::Setup, Dialect::Native) => OnToolError::Stop,
+            (Part::Setup, Dialect::Compat) => OnToolError::PassOver,
         };
-        let is_expected = |expect: &Field<Deferred<RawExpect>>| is_about_errors(&expect.value.node);
-        let spoken = if allow_error.is_some_and(|allowed| allowed.value) {
-            Spoken::Allowed
-        } else if expect.as_ref().is_some_and(is_expected) {
-            Spoken::Expected
-        } else {
-            Spoken::Nothing
-        };
-        let mut wanted = self.step_expect(expect, &captures);
+        let before = self.captured.clone();
+        let own = captures.iter().map(|capture| capture.name.clone());
+        self.captured.extend(own);
+        let mut wanted = self.expect(Family::Answer, expect, RawExpect::KEYS);
+        self.captured = before;
         let action = action?;
-        // A step of the subject that says nothing must not fail; a wait cannot, and `allow_error` says something.
-        let silent = wanted.iter().all(Wanted::asks_nothing) && spoken != Spoken::Allowed;
+        // A step of the subject without expectations must not fail. A wait cannot.
+        let silent = wanted.iter().all(Wanted::asks_nothing) && !is_allowed;
         if silent && part == Part::Subject && !matches!(action, StepAction::Wait(_)) {
-            wanted.push(self.wanted(
-                "not_error",
-                at,
-                Expectation::Answer(AnswerWanted::NotError(true)),
-            ));
+            wanted.push(self.wanted("not_error", at, AnswerWanted::NotError(true)));
         }
         let step = Step {
             action,
             captures,
-            on_tool_error: self.on_tool_error(part, spoken),
+            on_tool_error,
         };
         let origin = self.reading.problems.origin(at);
         Some((step, StepWanted { wanted, origin }))
     }
 
-    /// A step that names nothing to do, which the Go tool takes for a call of a tool without a name.
-    fn nameless_step(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
-        let tool = self.required_text(None, "tool", "a step", at)?;
-        let call = self.tool_call(tool, raw.args.take());
-        Some(StepAction::Tool(call))
-    }
-
-    /// The one thing that a step does.
+    /// The action of a step.
     fn step_action(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
-        let RawStep {
-            tool,
-            args,
-            read,
-            prompt,
-            ping,
-            set_level,
-            subscribe,
-            wait,
-            capture: _,
-            expect: _,
-            allow_error: _,
-            parallel: _,
-        } = raw;
-        let (has_tool, args) = (tool.is_some(), args.take());
-        if let Some(args) = args.as_ref().filter(|_| !has_tool) {
-            self.problem(args.key, |origin| {
-                problems::no_effect(origin, "args", "there is no `tool`")
-            });
+        let args = raw.args.take();
+        if raw.tool.is_none() {
+            self.no_effect([("args", key(&args))], "there is no `tool`");
         }
         let mut found: Vec<(&str, Option<StepAction>)> = Vec::new();
-        if let Some(tool) = tool.take() {
+        if let Some(tool) = raw.tool.take() {
             let call = self.tool_call(tool.value, args);
             found.push(("tool", Some(StepAction::Tool(call))));
         }
-        if let Some(uri) = read.take() {
+        if let Some(uri) = raw.read.take() {
             found.push(("read", Some(StepAction::Read(self.template(uri.value)))));
         }
-        if let Some(prompt) = prompt.take() {
-            found.push(("prompt", self.prompt_step(prompt)));
+        if let Some(prompt) = raw.prompt.take() {
+            let call = self.prompt_call(prompt, "`prompt`");
+            let action = call.map(|(name, arguments)| StepAction::Prompt { name, arguments });
+            found.push(("prompt", action));
         }
-        if let Some(ping) = ping.take() {
+        if let Some(ping) = raw.ping.take() {
             if !ping.value {
-                self.problem(ping.at, |origin| {
-                    problems::wrong_type(origin, "`false`", "`true`, or no `ping` at all")
-                });
+                let problem = problems::wrong_type("`false`", "`true`, or no `ping` at all");
+                self.problem(ping.at, problem);
             }
             found.push(("ping", Some(StepAction::Ping)));
         }
-        if let Some(level) = set_level.take() {
+        if let Some(level) = raw.set_level.take() {
             let level = self.level(level.value);
             found.push(("set_level", Some(StepAction::SetLevel(level))));
         }
-        if let Some(uri) = subscribe.take() {
+        if let Some(uri) = raw.subscribe.take() {
             let uri = self.template(uri.value);
             found.push(("subscribe", Some(StepAction::Subscribe(uri))));
         }
-        if let Some(wait) = wait.take() {
+        if let Some(wait) = raw.wait.take() {
             let wait = self.duration(Some(wait));
             found.push(("wait", wait.map(StepAction::Wait)));
         }
         let keys: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
         match keys[..] {
+            // The Go tool calls a tool without a name.
+            [] if self.is_compat() => {
+                let tool = self.required_text(None, "tool", "a step", at)?;
+                return Some(StepAction::Tool(self.tool_call(tool, None)));
+            }
             [] => self.missing_one_of(&ACTIONS, "a step", at),
             [_] => {}
-            _ => self.problem(at, |origin| {
-                problems::conflicting_keys(origin, &keys, "a step")
-            }),
+            _ => self.problem(at, problems::conflicting_keys(&keys, "a step")),
         }
         found.into_iter().next()?.1
     }
 
-    /// Tells `parallel` on steps of the setup, which go one after another: later ones use what earlier ones did.
-    fn check_parallel(&mut self, list: &[Placed<RawStep>]) {
-        for step in list {
-            if let Some(field) = step.value.parallel.as_ref().filter(|field| field.value) {
-                self.problem(field.key, |origin| {
-                    problems::no_effect(origin, "parallel", IN_ORDER)
-                });
-            }
-        }
-    }
-
-    /// Tells keys about an answer beside a wait, which has none.
+    /// Reports keys about an answer beside a wait, which has none.
     fn check_wait(&mut self, raw: &RawStep) {
         let keys = [
-            ("expect", raw.expect.as_ref().map(|field| field.key)),
-            ("capture", raw.capture.as_ref().map(|field| field.key)),
-            (
-                "allow_error",
-                raw.allow_error.as_ref().map(|field| field.key),
-            ),
+            ("expect", key(&raw.expect)),
+            ("capture", key(&raw.capture)),
+            ("allow_error", key(&raw.allow_error)),
         ];
         for (key, at) in keys {
             if let Some(at) = at {
-                self.not_looked_at(key, at, "a `wait` has no answer");
+                let problem = problems::not_looked_at(key, "a `wait` has no answer");
+                self.problem_or_warning(at, problem);
             }
         }
-    }
-
-    /// What a tool error of a step means.
-    fn on_tool_error(&self, part: Part, spoken: Spoken) -> OnToolError {
-        match (spoken, part, self.dialect()) {
-            (Spoken::Allowed, _, _) => OnToolError::Allowed,
-            (Spoken::Expected, _, _) | (Spoken::Nothing, Part::Subject, _) => OnToolError::Judged,
-            (Spoken::Nothing, Part::Setup, Dialect::Native) => OnToolError::Stop,
-            (Spoken::Nothing, Part::Setup, Dialect::Compat) => OnToolError::PassOver,
-        }
-    }
-
-    /// What must hold for a step's answer.
-    fn step_expect(
-        &mut self,
-        expect: Option<Field<Deferred<RawExpect>>>,
-        captures: &[Capture],
-    ) -> Vec<Wanted> {
-        let before = self.captured.clone();
-        let own = captures.iter().map(|capture| capture.name.clone());
-        self.captured.extend(own);
-        let wanted = match expect {
-            Some(expect) => self.expect(Family::Answer, expect.value.node, RawExpect::KEYS),
-            None => Vec::new(),
-        };
-        self.captured = before;
-        wanted
     }
 
     /// `tool` and `args`.
     pub(super) fn tool_call(&mut self, tool: Text, args: Option<Field<Members>>) -> ToolCall {
         if tool.is_blank() {
-            self.native_problem(tool.at, |origin| problems::nameless(origin, "tool"));
+            self.native_problem(tool.at, problems::nameless("tool"));
         }
         ToolCall {
             tool: self.template(tool),
@@ -299,21 +213,15 @@ impl Lowering<'_> {
         self.template(level)
     }
 
-    /// `prompt` as a step.
-    fn prompt_step(&mut self, field: Field<RawPromptCall>) -> Option<StepAction> {
-        let (name, arguments) = self.prompt_call(field, "`prompt`")?;
-        Some(StepAction::Prompt { name, arguments })
-    }
-
     /// A prompt and its arguments, which are texts: numbers and booleans are sent as they were written.
     pub(super) fn prompt_call(
         &mut self,
         field: Field<RawPromptCall>,
         owner: &str,
     ) -> Option<(Template, ValueTemplate)> {
-        let RawPromptCall { name, arguments } = field.value;
-        let name = self.required_text(name, "name", owner, field.key);
-        let arguments = match arguments {
+        let raw = field.value;
+        let name = self.required_text(raw.name, "name", owner, field.key);
+        let arguments = match raw.arguments {
             None => Self::no_members(),
             Some(arguments) => self.sent(arguments.value.0.with_texts()),
         };
@@ -323,34 +231,29 @@ impl Lowering<'_> {
 
     /// The captures of a step.
     fn captures(&mut self, field: Field<TextTable>) -> Vec<Capture> {
-        field
-            .value
-            .0
-            .into_iter()
-            .filter_map(|(key, path)| {
-                let written = path.text;
-                let (source, rest) = match written.split_once(':') {
-                    Some(("structured", rest)) => (CaptureSource::Structured, rest),
-                    Some(("text", rest)) => (CaptureSource::Text, rest),
-                    Some(_) | None => (CaptureSource::Either, written.as_str()),
-                };
-                let rest = rest.trim();
-                let compiled = match rest {
-                    "" | "$" | "$." => None,
-                    _ => Some(self.capture_path(rest, path.at)?),
-                };
-                Some(Capture {
-                    name: key.text,
-                    source,
-                    path: compiled,
-                    written,
-                })
+        let captures = field.value.0.into_iter().filter_map(|(key, path)| {
+            let written = path.text;
+            let (source, rest) = match written.split_once(':') {
+                Some(("structured", rest)) => (CaptureSource::Structured, rest),
+                Some(("text", rest)) => (CaptureSource::Text, rest),
+                Some(_) | None => (CaptureSource::Either, written.as_str()),
+            };
+            let compiled = match rest.trim() {
+                "" | "$" | "$." => None,
+                rest => Some(self.capture_path(rest, path.at)?),
+            };
+            Some(Capture {
+                name: key.text,
+                source,
+                path: compiled,
+                written,
             })
-            .collect()
+        });
+        captures.collect()
     }
 
-    /// The path of a capture. One with `{{…}}` is filled in later; that it becomes a path is seen with a number in the
-    /// place of each, which may be a key, an index and a part of a text alike.
+    /// The path of a capture. One with `{{…}}` is filled in later; it is checked with a number in the place of each,
+    /// which may be a key, an index and a part of a text alike.
     fn capture_path(&mut self, text: &str, at: At) -> Option<CapturePath> {
         if !text_has_markers(text) {
             return self.path(text, at).map(CapturePath::Compiled);
@@ -370,31 +273,11 @@ impl Lowering<'_> {
                 Some(CapturePath::Template(Template::new(text)))
             }
             Err(reason) => {
-                self.problem(at, |origin| problems::bad_path(origin, text, &reason));
+                self.problem(at, problems::bad_path(text, &reason));
                 None
             }
         }
     }
-}
-
-/// Whether a step names nothing to do.
-fn does_nothing(raw: &RawStep) -> bool {
-    let RawStep {
-        tool,
-        read,
-        prompt,
-        ping,
-        set_level,
-        subscribe,
-        wait,
-        args: _,
-        capture: _,
-        expect: _,
-        allow_error: _,
-        parallel: _,
-    } = raw;
-    let texts = [tool, read, set_level, subscribe, wait];
-    texts.into_iter().all(Option::is_none) && prompt.is_none() && ping.is_none()
 }
 
 /// Whether an expectation of an `expect`, or of a `not` in it, is about errors. One about anything else does not

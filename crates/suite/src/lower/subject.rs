@@ -1,11 +1,10 @@
-//! The subjects: what is done, and what must hold for it.
+//! The subjects: what is done, and what is expected of it.
 
 use std::time::Duration;
 
 use super::{Lowering, step::Part};
 use crate::{
-    Dialect,
-    model::expectation::{AnswerWanted, Expectation, Family, Wanted},
+    model::expectation::{AnswerWanted, Family, Wanted},
     problems,
     raw::{
         Field,
@@ -13,7 +12,7 @@ use crate::{
         step::RawStep,
         subject::{RawInitialize, RawList, RawPrompts, RawRaw, RawTool, RawTools},
         union::MapOrNothing,
-        value::{Anything, Deferred, Members, Placed, Text},
+        value::{Deferred, Members, Placed, Text},
     },
     yaml::{At, Kind, Node},
 };
@@ -24,14 +23,13 @@ use mcp::script::{
     template::Template,
 };
 
-/// How long the frames that answer those of `raw`, and the events that answer `http`, are waited for, unless the suite
-/// says so.
+/// The default of `within` of `raw` and `http`.
 pub(super) const FRAMES: Duration = Duration::from_secs(1);
 
-/// A subject with what must hold for it.
+/// A subject with what is expected of it.
 pub(super) type Made = (Subject, Vec<Wanted>);
 
-/// The same, where something that must be there can be missing.
+/// The same, when a required key may be missing.
 pub(super) type Lowered = Option<Made>;
 
 impl Lowering<'_> {
@@ -41,27 +39,20 @@ impl Lowering<'_> {
         field: Option<Field<Deferred<RawExpect>>>,
         at: At,
     ) -> Vec<Wanted> {
-        let wanted = match field {
-            Some(field) => self.expect(Family::Answer, field.value.node, RawExpect::KEYS),
-            None => Vec::new(),
-        };
+        let expect = field.map(|field| field.value.0);
+        let wanted = self.expect(Family::Answer, expect, RawExpect::KEYS);
         self.or_not_error(wanted, at)
     }
 
-    /// An answer of which nothing is said, or nothing is asked for, must be no error; under the Go tool's rules it may
-    /// be anything.
+    /// An answer without expectations must be no error; under the Go tool's rules it may be anything.
     pub(super) fn or_not_error(&self, mut wanted: Vec<Wanted>, at: At) -> Vec<Wanted> {
-        if wanted.iter().all(Wanted::asks_nothing) && self.dialect() == Dialect::Native {
-            wanted.push(self.wanted(
-                "not_error",
-                at,
-                Expectation::Answer(AnswerWanted::NotError(true)),
-            ));
+        if wanted.iter().all(Wanted::asks_nothing) && !self.is_compat() {
+            wanted.push(self.wanted("not_error", at, AnswerWanted::NotError(true)));
         }
         wanted
     }
 
-    /// `tool` and `args` of a subject that needs them.
+    /// `tool` and `args` of a subject that requires them.
     pub(super) fn subject_call(
         &mut self,
         tool: Option<Field<Text>>,
@@ -78,33 +69,28 @@ impl Lowering<'_> {
 
     /// `assert`
     pub(super) fn tool_subject(&mut self, field: Field<Box<RawTool>>) -> Lowered {
-        let at = field.key;
-        let RawTool {
-            tool,
-            args,
-            expect,
-            capture_progress: _,
-        } = *field.value;
-        let wanted = self.answer(expect, at);
-        let call = self.subject_call(tool, args, "`assert`", at)?;
+        let (raw, at) = (field.value, field.key);
+        // Progress is always asked for.
+        let _ = &raw.capture_progress;
+        let wanted = self.answer(raw.expect, at);
+        let call = self.subject_call(raw.tool, raw.args, "`assert`", at)?;
         Some((Subject::Tool(call), wanted))
     }
 
     /// `assert_tools`
     pub(super) fn tools_subject(&mut self, field: Field<Box<RawTools>>) -> Made {
-        let at = field.key;
-        let RawTools { cursor, expect } = *field.value;
-        let cursor = self.cursor(cursor);
-        (Subject::Tools(ListCall { cursor }), self.answer(expect, at))
+        let cursor = self.cursor(field.value.cursor);
+        let wanted = self.answer(field.value.expect, field.key);
+        (Subject::Tools(ListCall { cursor }), wanted)
     }
 
     /// `assert_initialize`
     pub(super) fn initialize_subject(&mut self, field: Field<Box<RawInitialize>>) -> Made {
-        let RawInitialize { expect } = *field.value;
-        (Subject::Initialize, self.answer(expect, field.key))
+        let wanted = self.answer(field.value.expect, field.key);
+        (Subject::Initialize, wanted)
     }
 
-    /// What stands beside another action: without a value it is as good as absent, as in the Go tool.
+    /// A field, unless it is empty, which counts as absent.
     pub(super) fn unless_empty<T>(
         &mut self,
         key: &str,
@@ -113,7 +99,7 @@ impl Lowering<'_> {
     ) -> Option<Field<T>> {
         let field = field?;
         if is_empty(&field.value) {
-            self.problem(field.key, |origin| problems::empty_value(origin, key));
+            self.problem(field.key, problems::empty_value(key));
             return None;
         }
         Some(field)
@@ -121,13 +107,12 @@ impl Lowering<'_> {
 
     /// A list request.
     pub(super) fn list(&mut self, field: Field<MapOrNothing<RawList>>) -> ListCall {
-        let RawList { cursor } = field.value.map();
-        ListCall {
-            cursor: self.cursor(cursor),
-        }
+        let cursor = field.value.0.and_then(|list| list.cursor);
+        let cursor = self.cursor(cursor);
+        ListCall { cursor }
     }
 
-    /// The cursor of a list request; an empty one is none, as in the Go tool.
+    /// The cursor of a list request; an empty one counts as absent, as in the Go tool.
     fn cursor(&mut self, field: Option<Field<Text>>) -> Option<Template> {
         let field = self.unless_empty("cursor", field, |cursor| cursor.text.is_empty())?;
         Some(self.template(field.value))
@@ -135,31 +120,25 @@ impl Lowering<'_> {
 
     /// `assert_prompts`
     pub(super) fn prompts_subject(&mut self, field: Field<Box<RawPrompts>>) -> Lowered {
-        let at = field.key;
+        let (raw, at) = (field.value, field.key);
         let owner = "`assert_prompts`";
-        let RawPrompts {
-            mut list,
-            get,
-            expect,
-        } = *field.value;
-        let wanted = self.answer(expect, at);
-        if get.is_some() {
-            list = self.unless_empty("list", list, MapOrNothing::is_empty);
+        let keys = ["list", "get"];
+        let mut list = raw.list;
+        let wanted = self.answer(raw.expect, at);
+        if raw.get.is_some() {
+            list = self.unless_empty("list", list, |list| list.0.is_none());
         }
-        if list.is_some() && get.is_some() {
-            let keys = ["list", "get"];
-            self.native_problem(at, |origin| {
-                problems::conflicting_keys(origin, &keys, owner)
-            });
+        if list.is_some() && raw.get.is_some() {
+            self.native_problem(at, problems::conflicting_keys(&keys, owner));
         }
-        let call = match (list, get) {
+        let call = match (list, raw.get) {
             (Some(list), _) => PromptsCall::List(self.list(list)),
             (None, Some(get)) => {
                 let (name, arguments) = self.prompt_call(get, "`get`")?;
                 PromptsCall::Get { name, arguments }
             }
             (None, None) => {
-                self.missing_one_of(&["list", "get"], owner, at);
+                self.missing_one_of(&keys, owner, at);
                 return None;
             }
         };
@@ -172,17 +151,15 @@ impl Lowering<'_> {
         field: Field<Vec<Placed<RawStep>>>,
         parallel: Option<Field<bool>>,
     ) -> Lowered {
-        let flagged = field
-            .value
-            .iter()
-            .filter(|step| step.value.parallel.as_ref().is_some_and(|flag| flag.value))
-            .count();
+        let is_flagged =
+            |step: &&Placed<RawStep>| step.value.parallel.as_ref().is_some_and(|flag| flag.value);
+        let flagged = field.value.iter().filter(is_flagged).count();
         if field.value.is_empty() {
-            self.problem(field.key, |origin| problems::at_least_one(origin, "steps"));
+            self.problem(field.key, problems::at_least_one("steps"));
             return None;
         }
         if flagged > 0 && flagged < field.value.len() {
-            self.problem(field.key, problems::partly_parallel);
+            self.problem(field.key, problems::partly_parallel());
         }
         let order = if flagged > 0 || parallel.is_some_and(|flag| flag.value) {
             StepOrder::Parallel
@@ -196,25 +173,17 @@ impl Lowering<'_> {
 
     /// `raw`
     pub(super) fn raw_subject(&mut self, field: Field<Box<RawRaw>>) -> Lowered {
-        let at = field.key;
-        let RawRaw {
-            send,
-            handshake,
-            within,
-            expect,
-        } = *field.value;
-        let send = self.required(send, "send", "`raw`", at);
-        let within = self.duration(within).unwrap_or(FRAMES);
-        let wanted = self.answer(expect, at);
+        let (raw, at) = (field.value, field.key);
+        let send = self.required(raw.send, "send", "`raw`", at);
+        let within = self.duration(raw.within).unwrap_or(FRAMES);
+        let wanted = self.answer(raw.expect, at);
         let frames = send?.value.0.into_iter();
-        let send = frames.map(|Anything(node)| self.raw_frame(node)).collect();
-        let handshake = match handshake.map(|handshake| handshake.value) {
-            None | Some(true) => RawHandshake::Made,
-            Some(false) => RawHandshake::Omitted,
-        };
         let exchange = RawExchange {
-            send,
-            handshake,
+            send: frames.map(|frame| self.raw_frame(frame.0)).collect(),
+            handshake: match raw.handshake.map(|handshake| handshake.value) {
+                None | Some(true) => RawHandshake::Made,
+                Some(false) => RawHandshake::Omitted,
+            },
             within,
         };
         Some((Subject::Raw(exchange), wanted))
@@ -223,13 +192,9 @@ impl Lowering<'_> {
     /// One frame.
     pub(super) fn raw_frame(&mut self, node: Node) -> RawFrame {
         let at = node.at;
-        match node.kind {
-            Kind::Text(text, _) => RawFrame::Text(self.template(Text { text, at })),
-            kind @ (Kind::Null
-            | Kind::Flag(..)
-            | Kind::Number(..)
-            | Kind::List(_)
-            | Kind::Map(_)) => RawFrame::Json(self.value_template(Node { kind, at })),
+        if let Kind::Text(text, _) = node.kind {
+            return RawFrame::Text(self.template(Text { text, at }));
         }
+        RawFrame::Json(self.value_template(node))
     }
 }

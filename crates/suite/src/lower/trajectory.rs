@@ -2,19 +2,23 @@
 
 use serde_json::{Map, Value};
 
-use super::Lowering;
+use super::{Lowering, expectation::has_markers, subject::Lowered};
 use crate::{
-    Dialect,
-    model::expectation::{Among, Expectation, TrajectoryRule, Wanted},
+    model::expectation::{Among, Expectation, Family, TrajectoryRule, Wanted},
     problems,
     raw::{
-        Field,
+        Field, Readable,
+        assertion::RawAssertion,
         expect::{RawRule, RawTraceCall},
-        value::{Text, Texts},
+        read::value,
+        value::{Placed, Text, Texts},
     },
-    yaml::{At, Key},
+    yaml::{At, Key, Kind, Node},
 };
-use mcp::observation::{TraceCall, TraceOutcome};
+use mcp::{
+    observation::{TraceCall, TraceOutcome},
+    script::subject::{Subject, TraceSource},
+};
 
 /// The words of `type`, each with the keys of such a rule.
 pub(crate) const KINDS: [(&str, &[&str]); 9] = [
@@ -30,16 +34,56 @@ pub(crate) const KINDS: [(&str, &[&str]); 9] = [
 ];
 
 impl Lowering<'_> {
-    /// One rule. `at`: the place to blame for what is missing.
-    pub(super) fn rule(&mut self, raw: RawRule, at: At) -> Option<Wanted> {
-        let kind = self.required(raw.kind, "type", "a rule of `trajectory`", at)?;
-        let word = kind.value.text;
-        let owner = format!("the rule `{word}`");
-        let raw = RawRule { kind: None, ..raw };
-        if let Some((_, own)) = KINDS.iter().find(|(kind, _)| *kind == word) {
-            self.check_rule_keys(&raw, &owner, own);
+    /// `trajectory` with its list of calls.
+    pub(super) fn trajectory_subject(&mut self, raw: &mut RawAssertion, at: At) -> Lowered {
+        let rules = raw.trajectory.take()?.value;
+        let inline = raw.trace.take().map(|trace| self.trace(trace));
+        let log = value(raw.audit_log.take()).filter(|log| !log.text.is_empty());
+        let log = log.map(|log| self.template(log));
+        let source = match (log, inline) {
+            (Some(log), _) => TraceSource::AuditLog(log),
+            (None, Some(calls)) => TraceSource::Inline(calls),
+            (None, None) => {
+                let problem = problems::missing_one_of(&["trace", "audit_log"], "`trajectory`");
+                self.native_problem(at, problem);
+                TraceSource::Inline(Vec::new())
+            }
+        };
+        if rules.is_empty() {
+            self.problem(at, problems::at_least_one("trajectory"));
         }
-        let rule = match word.as_str() {
+        let mut wanted: Vec<Wanted> = Vec::with_capacity(rules.len());
+        for Placed { value, at } in rules {
+            let node = value.0;
+            if has_markers(&node) {
+                let text = "trajectory".to_owned();
+                wanted.push(self.later(Family::Trajectory, "trajectory", &Key { text, at }, node));
+            } else {
+                wanted.extend(self.rule(node, at));
+            }
+        }
+        Some((Subject::Trajectory(source), wanted))
+    }
+
+    /// One rule. `at` is the place of problems with missing keys.
+    pub(super) fn rule(&mut self, mut node: Node, at: At) -> Option<Wanted> {
+        let word = node.get("type").and_then(Node::written).unwrap_or_default();
+        let owner = format!("the rule `{word}`");
+        let kind = KINDS.iter().find(|(kind, _)| *kind == word);
+        if let (Some((_, own)), Kind::Map(entries)) = (kind, &mut node.kind) {
+            entries.retain(|entry| {
+                let key = entry.key.text.as_str();
+                let is_known = own.contains(&key) || entry.value.is_null();
+                let is_foreign = RawRule::KEYS.contains(&key) && !is_known;
+                if is_foreign {
+                    self.reading.unknown_key(&entry.key, &owner, own);
+                }
+                !is_foreign
+            });
+        }
+        let mut raw = RawRule::read(node, &mut self.reading)?;
+        let kind = self.required(raw.kind.take(), "type", "a rule of `trajectory`", at)?;
+        let rule = match kind.value.text.as_str() {
             "order" => TrajectoryRule::Order(self.tools(raw.tools, &owner, at)?),
             "presence" => TrajectoryRule::Presence(self.tools(raw.tools, &owner, at)?),
             "absence" => TrajectoryRule::Absence(self.tools(raw.tools, &owner, at)?),
@@ -62,62 +106,23 @@ impl Lowering<'_> {
                     tool: tool?,
                 }
             }
-            "within_ms" => TrajectoryRule::WithinMs {
-                limit_ms: self
-                    .required(raw.within_ms, "within_ms", &owner, at)?
-                    .value
-                    .0,
-                from: raw.from.map(|from| from.value.text),
-                to: raw.to.map(|to| to.value.text),
-            },
-            _ => {
+            "within_ms" => {
+                let limit = self.required(raw.within_ms, "within_ms", &owner, at);
+                TrajectoryRule::WithinMs {
+                    limit_ms: limit?.value,
+                    from: raw.from.map(|from| from.value.text),
+                    to: raw.to.map(|to| to.value.text),
+                }
+            }
+            word => {
                 let words = KINDS.map(|(word, _)| word);
-                self.problem(kind.at, |origin| {
-                    problems::unknown_word(origin, &word, "rule of `trajectory`", &words)
-                });
+                let problem = problems::unknown_word(word, "rule of `trajectory`", &words);
+                self.problem(kind.at, problem);
                 return None;
             }
         };
-        Some(self.wanted("trajectory", at, Expectation::Trajectory(Box::new(rule))))
-    }
-
-    /// Tells keys of other rules.
-    fn check_rule_keys(&mut self, raw: &RawRule, owner: &str, own: &[&str]) {
-        let RawRule {
-            kind: _,
-            tools,
-            tool,
-            args,
-            count,
-            min,
-            max,
-            after,
-            outcome,
-            within_ms,
-            from,
-            to,
-        } = raw;
-        let counts = [("count", count), ("min", min), ("max", max)];
-        let counts = counts.map(|(key, field)| (key, field.as_ref().map(|field| field.key)));
-        let texts = [
-            ("tool", tool),
-            ("after", after),
-            ("outcome", outcome),
-            ("from", from),
-            ("to", to),
-        ];
-        let texts = texts.map(|(key, field)| (key, field.as_ref().map(|field| field.key)));
-        let others = [
-            ("tools", tools.as_ref().map(|field| field.key)),
-            ("args", args.as_ref().map(|field| field.key)),
-            ("within_ms", within_ms.as_ref().map(|field| field.key)),
-        ];
-        for (key, at) in counts.into_iter().chain(texts).chain(others) {
-            if let Some(at) = at.filter(|_| !own.contains(&key)) {
-                let text = key.to_owned();
-                self.reading.unknown_key(&Key { text, at }, owner, own);
-            }
-        }
+        let wanted = Expectation::Trajectory(Box::new(rule));
+        Some(self.wanted("trajectory", at, wanted))
     }
 
     /// The tools of a rule.
@@ -126,8 +131,8 @@ impl Lowering<'_> {
             self.required_by_us("tools", owner, at)?;
             return Some(Vec::new());
         };
-        if field.value.0.is_empty() && self.dialect() == Dialect::Native {
-            self.problem(field.key, |origin| problems::at_least_one(origin, "tools"));
+        if field.value.0.is_empty() && !self.is_compat() {
+            self.problem(field.key, problems::at_least_one("tools"));
             return None;
         }
         self.strings("tools", field)
@@ -135,27 +140,26 @@ impl Lowering<'_> {
 
     /// The tool of a rule.
     fn tool(&mut self, field: Option<Field<Text>>, owner: &str, at: At) -> Option<String> {
-        self.required_text(field, "tool", owner, at)
-            .map(|tool| tool.text)
+        let tool = self.required_text(field, "tool", owner, at)?;
+        Some(tool.text)
     }
 
     /// `args_contain`
     fn args_rule(&mut self, raw: RawRule, owner: &str, at: At) -> Option<TrajectoryRule> {
         let tool = self.tool(raw.tool, owner, at);
-        let args = match raw.args {
-            Some(args) => Some(args.value.0.into_value()),
-            None => self
-                .required_by_us("args", owner, at)
-                .map(|()| Value::Object(Map::new())),
+        let args = raw.args.map(|args| args.value.0.into_value());
+        let args = args.or_else(|| {
+            self.required_by_us("args", owner, at)?;
+            Some(Value::Object(Map::new()))
+        });
+        let args = args?;
+        let among = if self.is_compat() {
+            Among::First
+        } else {
+            Among::Any
         };
-        Some(TrajectoryRule::ArgsContain {
-            tool: tool?,
-            args: args?,
-            among: match self.dialect() {
-                Dialect::Native => Among::Any,
-                Dialect::Compat => Among::First,
-            },
-        })
+        let tool = tool?;
+        Some(TrajectoryRule::ArgsContain { tool, args, among })
     }
 
     /// `count`
@@ -164,32 +168,24 @@ impl Lowering<'_> {
         let bounds = [("min", &raw.min), ("max", &raw.max)];
         let bound = bounds.iter().find(|(_, field)| field.is_some());
         if let (Some(exact), Some((bound, _))) = (&raw.count, bound) {
-            self.problem(exact.key, |origin| {
-                problems::conflicting_keys(origin, &["count", bound], owner)
-            });
+            let problem = problems::conflicting_keys(&["count", bound], owner);
+            self.problem(exact.key, problem);
         }
         if let (Some(min), Some(max)) = (&raw.min, &raw.max)
-            && min.value.0 > max.value.0
-            && self.dialect() == Dialect::Native
+            && min.value > max.value
+            && !self.is_compat()
         {
-            let (least, most) = (min.value.0, max.value.0);
-            self.problem(min.at, |origin| {
-                problems::no_number_between(origin, least, most)
-            });
+            self.problem(min.at, problems::no_number_between(min.value, max.value));
             return None;
         }
-        let exact = raw.count.map(|count| count.value.0);
-        let min = raw.min.map(|min| min.value.0).or(exact);
-        let max = raw.max.map(|max| max.value.0).or(exact);
+        let exact = value(raw.count);
+        let (min, max) = (value(raw.min).or(exact), value(raw.max).or(exact));
         if min.is_none() && max.is_none() {
             self.missing_one_of(&["count", "min", "max"], owner, at);
             return None;
         }
-        Some(TrajectoryRule::Count {
-            tool: tool?,
-            min,
-            max,
-        })
+        let tool = tool?;
+        Some(TrajectoryRule::Count { tool, min, max })
     }
 
     /// The word of an outcome.
@@ -197,46 +193,39 @@ impl Lowering<'_> {
         match text.text.as_str() {
             "ok" => Some(TraceOutcome::Ok),
             "error" => Some(TraceOutcome::Error),
-            _ => {
-                self.problem(text.at, |origin| {
-                    problems::unknown_word(origin, &text.text, "outcome", &["ok", "error"])
-                });
+            word => {
+                let problem = problems::unknown_word(word, "outcome", &["ok", "error"]);
+                self.problem(text.at, problem);
                 None
             }
         }
     }
 
     /// The calls of `trace`.
-    pub(super) fn trace(&mut self, field: Field<Vec<RawTraceCall>>) -> Vec<TraceCall> {
+    fn trace(&mut self, field: Field<Vec<RawTraceCall>>) -> Vec<TraceCall> {
         let at = field.key;
-        let mut calls = Vec::with_capacity(field.value.len());
-        for RawTraceCall {
-            tool,
-            args,
-            outcome,
-            at_ms,
-        } in field.value
-        {
-            // What was recorded may hold such marks of its own, and stays as it is.
+        let calls = field.value.into_iter().filter_map(|raw| {
+            // A recorded call may contain `{{…}}`, and stays as it is.
             let before = self.reading.problems.count();
-            if let Some(tool) = &tool {
+            if let Some(tool) = &raw.tool {
                 self.check_markers(&tool.value.text, tool.value.at);
             }
-            if let Some(args) = &args {
+            if let Some(args) = &raw.args {
                 self.check_leaves(&args.value.0);
             }
             self.reading.problems.warn_from(before);
-            let tool = self.tool(tool, "a call of `trace`", at);
-            let outcome = outcome.and_then(|outcome| self.outcome(&outcome.value));
-            let Some(tool) = tool else { continue };
-            calls.push(TraceCall {
-                tool,
-                args: args.map_or(Value::Null, |args| args.value.0.into_value()),
+            let tool = self.tool(raw.tool, "a call of `trace`", at);
+            let outcome = value(raw.outcome).and_then(|outcome| self.outcome(&outcome));
+            Some(TraceCall {
+                tool: tool?,
+                args: raw
+                    .args
+                    .map_or(Value::Null, |args| args.value.0.into_value()),
                 outcome,
-                at_ms: at_ms.map(|at_ms| at_ms.value.0),
+                at_ms: value(raw.at_ms),
                 unknowable: Vec::new(),
-            });
-        }
-        calls
+            })
+        });
+        calls.collect()
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     raw::{
         Field,
         expect::{RawLoggingExpect, RawNotificationsExpect},
+        read::key,
         subject::{RawLogging, RawNotifications},
     },
 };
@@ -18,34 +19,23 @@ use mcp::script::subject::Subject;
 impl Lowering<'_> {
     /// `assert_logging`
     pub(super) fn logging_subject(&mut self, field: Field<Box<RawLogging>>) -> Made {
-        let at = field.key;
-        let RawLogging {
-            set_level,
-            tool,
-            args,
-            within,
-            expect,
-        } = *field.value;
-        let within = self.duration(within);
-        let level = set_level.map(|level| self.level(level.value));
-        if let (None, Some(args)) = (&tool, &args) {
-            self.problem(args.key, |origin| {
-                problems::no_effect(origin, "args", "there is no `tool`")
-            });
+        let (raw, at) = (field.value, field.key);
+        let within = self.duration(raw.within);
+        let level = raw.set_level.map(|level| self.level(level.value));
+        if raw.tool.is_none() {
+            self.no_effect([("args", key(&raw.args))], "there is no `tool`");
         }
-        if level.is_none() && tool.is_none() {
-            self.native_problem(at, |origin| {
-                problems::missing_one_of(origin, &["set_level", "tool"], "`assert_logging`")
-            });
+        if level.is_none() && raw.tool.is_none() {
+            let problem = problems::missing_one_of(&["set_level", "tool"], "`assert_logging`");
+            self.native_problem(at, problem);
         }
-        let call = tool.map(|tool| Box::new(self.tool_call(tool.value, args)));
-        let wanted = match expect {
-            Some(expect) => self.expect(Family::Logging, expect.value.node, RawLoggingExpect::KEYS),
-            None => Vec::new(),
-        };
+        let args = raw.args;
+        let call = raw.tool.map(|tool| self.tool_call(tool.value, args));
+        let expect = raw.expect.map(|expect| expect.value.0);
+        let wanted = self.expect(Family::Logging, expect, RawLoggingExpect::KEYS);
         let subject = Subject::Logging {
             level,
-            call,
+            call: call.map(Box::new),
             within,
         };
         (subject, self.or_not_error(wanted, at))
@@ -53,24 +43,13 @@ impl Lowering<'_> {
 
     /// `assert_notifications`
     pub(super) fn notifications_subject(&mut self, field: Field<Box<RawNotifications>>) -> Lowered {
-        let at = field.key;
-        let RawNotifications {
-            tool,
-            args,
-            within,
-            expect,
-        } = *field.value;
-        let within = self.duration(within);
-        let wanted = match expect {
-            Some(expect) => self.expect(
-                Family::Notifications,
-                expect.value.node,
-                RawNotificationsExpect::KEYS,
-            ),
-            None => Vec::new(),
-        };
+        let (raw, at) = (field.value, field.key);
+        let within = self.duration(raw.within);
+        let expect = raw.expect.map(|expect| expect.value.0);
+        let keys = RawNotificationsExpect::KEYS;
+        let wanted = self.expect(Family::Notifications, expect, keys);
         let wanted = self.or_not_error(wanted, at);
-        let call = self.subject_call(tool, args, "`assert_notifications`", at)?;
+        let call = self.subject_call(raw.tool, raw.args, "`assert_notifications`", at)?;
         let call = Box::new(call);
         Some((Subject::Notifications { call, within }, wanted))
     }

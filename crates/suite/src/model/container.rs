@@ -142,16 +142,18 @@ pub enum MountSource {
 }
 
 impl Container {
-    /// This container, and what it leaves open from another description. What another image was prepared with and
-    /// what is started in it is not taken over.
-    pub fn over(self, base: &Self) -> Self {
-        let base = base.clone();
-        let of_another = self.image.is_some() && base.image.is_some();
-        let base_prepare = base.prepare.filter(|_| !of_another);
-        let base_entrypoint = base.entrypoint.filter(|_| !of_another);
+    /// This container, and what it leaves open from another description. Another image's preparation and entry point
+    /// are left out.
+    pub fn over(self, mut base: Self) -> Self {
+        fn or<T>(own: Vec<T>, base: Vec<T>) -> Vec<T> {
+            if own.is_empty() { base } else { own }
+        }
+        if self.image.is_some() && base.image.is_some() {
+            (base.prepare, base.entrypoint) = (None, None);
+        }
         Self {
             image: self.image.or(base.image),
-            prepare: self.prepare.or(base_prepare),
+            prepare: self.prepare.or(base.prepare),
             warm: self.warm.or(base.warm),
             pull: self.pull.or(base.pull),
             platform: self.platform.or(base.platform),
@@ -160,28 +162,16 @@ impl Container {
             nano_cpus: self.nano_cpus.or(base.nano_cpus),
             pids: self.pids.or(base.pids),
             user: self.user.or(base.user),
-            entrypoint: self.entrypoint.or(base_entrypoint),
-            env_file: if self.env_file.is_empty() {
-                base.env_file
-            } else {
-                self.env_file
-            },
+            entrypoint: self.entrypoint.or(base.entrypoint),
+            env_file: or(self.env_file, base.env_file),
             read_only: self.read_only.or(base.read_only),
             tmpfs: self.tmpfs.or(base.tmpfs),
-            cap_add: if self.cap_add.is_empty() {
-                base.cap_add
-            } else {
-                self.cap_add
-            },
+            cap_add: or(self.cap_add, base.cap_add),
             new_privileges: self.new_privileges.or(base.new_privileges),
             init: self.init.or(base.init),
             log_driver: self.log_driver.or(base.log_driver),
             workdir: self.workdir.or(base.workdir),
-            mounts: if self.mounts.is_empty() {
-                base.mounts
-            } else {
-                self.mounts
-            },
+            mounts: or(self.mounts, base.mounts),
         }
     }
 
@@ -268,7 +258,7 @@ mod tests {
             pids: Some(9),
             ..Container::default()
         };
-        let both = own.over(&base);
+        let both = own.over(base.clone());
         assert_eq!((both.memory, both.pids), (Some(5), Some(9)));
         assert_eq!(both.image, Some(ImageBase::Named("base".into())));
         assert!(both.prepare.is_some());
@@ -282,7 +272,7 @@ mod tests {
             entrypoint: Some(vec!["wrap".into()]),
             ..named("node")
         };
-        let other = named("python").over(&base);
+        let other = named("python").over(base.clone());
         assert_eq!((other.prepare, other.entrypoint), (None, None));
         let own = Container {
             image: Some(ImageBase::Own),
@@ -296,7 +286,7 @@ mod tests {
             prepare: Some(prepare()),
             ..Container::default()
         };
-        assert!(named("python").over(&everywhere).prepare.is_some());
+        assert!(named("python").over(everywhere.clone()).prepare.is_some());
         assert_eq!(ImageBase::from_text("self"), ImageBase::Own);
     }
 }

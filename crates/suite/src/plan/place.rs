@@ -140,7 +140,7 @@ impl Places {
             ..Container::default()
         };
         let container = match &self.container {
-            Some(base) => own.over(base),
+            Some(base) => own.over(base.clone()),
             None => own,
         };
         match container.image {

@@ -2,10 +2,10 @@
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
-        $($(#[doc = $doc])+ pub const $name: &str = $code;)+
+        $($(#[doc = $doc])+ pub(crate) const $name: &str = $code;)+
 
         /// Every code with what it means, in the order of the reference.
-        pub const ALL: &[(&str, &str)] = &[$(($code, concat!($($doc),+)),)+];
+        pub(crate) const ALL: &[(&str, &str)] = &[$(($code, concat!($($doc),+)),)+];
     };
 }
 

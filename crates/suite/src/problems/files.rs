@@ -1,72 +1,41 @@
-//! Problems of files and folders; all but one have no place inside of a file.
+//! Problems of files and folders.
 
-use super::{code, labelled};
-use text::{
-    diagnostic::{Diagnostic, Severity},
-    name,
-    source::Origin,
-};
-
-/// A problem about a whole path.
-fn about(code: &'static str, message: String, help: &str) -> Diagnostic {
-    Diagnostic {
-        code,
-        severity: Severity::Error,
-        message,
-        origin: None,
-        label: None,
-        help: vec![help.to_owned()],
-    }
-}
+use super::{code, error};
+use text::{diagnostic::Diagnostic, name, source::Origin};
 
 /// A file or folder that cannot be read.
-pub fn unreadable(path: &str, reason: &str) -> Diagnostic {
-    about(
-        code::UNREADABLE,
-        format!("cannot read `{}`: {reason}", name(path)),
-        "check that it exists and may be read",
-    )
+pub(crate) fn unreadable(path: &str, reason: &str) -> Diagnostic {
+    let message = format!("cannot read `{}`: {reason}", name(path));
+    error(code::UNREADABLE, message).with_help("check that it exists and may be read")
 }
 
 /// A file that the suite refers to and that cannot be read.
-pub fn unreadable_beside(origin: Origin, path: &str, reason: &str) -> Diagnostic {
-    let mut problem = unreadable(path, reason);
-    problem.origin = Some(origin);
-    problem.help = vec!["the path is relative to the YAML file".to_owned()];
-    problem
+pub(crate) fn unreadable_beside(path: &str, reason: &str) -> Diagnostic {
+    let message = format!("cannot read `{}`: {reason}", name(path));
+    error(code::UNREADABLE, message).with_help("the path is relative to the YAML file")
 }
 
-/// Bytes that are no text.
-pub fn not_utf8(origin: Origin) -> Diagnostic {
+/// Bytes that are not text, at the place of the first of them.
+pub(crate) fn not_utf8(origin: Origin) -> Diagnostic {
     let message = format!("`{}` is not UTF-8", name(&origin.file.path));
-    let problem = Diagnostic {
+    let problem = error(code::NOT_UTF8, message)
+        .with_label("the first byte that is not")
+        .with_help("save the file as UTF-8");
+    Diagnostic {
         origin: Some(origin),
-        ..about(code::NOT_UTF8, message, "save the file as UTF-8")
-    };
-    labelled(problem, "the first byte that is not")
+        ..problem
+    }
 }
 
-/// Bytes that begin as a text in UTF-16 and are none.
-pub fn not_utf16(origin: Origin) -> Diagnostic {
-    let mut problem = not_utf8(origin);
-    problem.label = Some("the file begins as UTF-16, and this is none".into());
-    problem
+/// A file that is too long for a suite.
+pub(crate) fn file_too_large(path: &str, limit: &str) -> Diagnostic {
+    let message = format!("`{}` is longer than {limit}", name(path));
+    error(code::FILE_TOO_LARGE, message).with_help("split it into several files")
 }
 
-/// A file too long for a suite.
-pub fn file_too_large(path: &str, limit: &str) -> Diagnostic {
-    about(
-        code::FILE_TOO_LARGE,
-        format!("`{}` is longer than {limit}", name(path)),
-        "split it into several files",
-    )
-}
-
-/// A path that is no YAML file.
-pub fn not_yaml(path: &str) -> Diagnostic {
-    about(
-        code::NOT_YAML,
-        format!("`{}` is not a YAML file", name(path)),
-        "give a folder, or a file that ends in `.yaml` or `.yml`",
-    )
+/// A path that is not a YAML file.
+pub(crate) fn not_yaml(path: &str) -> Diagnostic {
+    let message = format!("`{}` is not a YAML file", name(path));
+    let help = "give a folder, or a file that ends in `.yaml` or `.yml`";
+    error(code::NOT_YAML, message).with_help(help)
 }

@@ -3,7 +3,7 @@
 use crate::raw::{ShapeDoc, assertion::RawAssertion};
 
 /// The nearest key of the map that does not want the opposite.
-pub fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let alike = known.iter().filter(|known| denies(known) == denies(key));
     text::nearest(key, alike.copied())
 }

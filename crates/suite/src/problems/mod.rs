@@ -1,7 +1,7 @@
-//! Everything that can be wrong in the user's files: one constructor for each, which phrases it. Call sites
-//! pass what they have. The drawing is done by `words::diagnostic`.
+//! Everything that can be wrong in the user's files: a constructor for each, which phrases it. Callers pass what they
+//! have, and [`Problems`] adds the place.
 
-pub mod code;
+pub(crate) mod code;
 mod files;
 mod home;
 mod shape;
@@ -11,59 +11,52 @@ mod yaml;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub use self::{files::*, home::nearest, shape::*, values::*, variables::*, yaml::*};
+pub(crate) use self::{files::*, home::nearest, shape::*, values::*, variables::*, yaml::*};
 use crate::yaml::{At, MERGE, Source};
 use text::{
     diagnostic::{Diagnostic, Severity},
-    source::{Origin, SourceFile, Span},
+    source::{Origin, SourceFile},
 };
 
-/// What tells problems apart: the code, the file and the place in it, the message.
-type Told = (&'static str, Option<(usize, Span)>, String);
-
-/// What was found to be wrong in one document, in the order of its discovery.
+/// The problems of one document, in the order of their discovery.
 #[derive(Debug)]
-pub struct Problems {
+pub(crate) struct Problems {
     /// The suite's file.
     suite: Arc<SourceFile>,
     /// The settings file whose defaults apply.
     settings: Option<Arc<SourceFile>>,
-    /// What was noted so far.
     list: Vec<Diagnostic>,
-    /// What tells the ones in the list apart.
-    known: HashSet<Told>,
-    /// Texts and keys that are filled in later: what will be wrong with them is not known yet.
+    /// Texts and keys with `{{…}}` that have no value yet: problems in them are left for later.
     open: Vec<At>,
-    /// Keys that are there and were refused, or were meant by others that were: they are not missing.
+    /// Keys that are there and were refused: they are not reported as missing.
     refused: Vec<(String, At)>,
 }
 
 impl Problems {
-    /// Nothing wrong yet in this file, read together with that settings file.
-    pub fn new(suite: Arc<SourceFile>, settings: Option<Arc<SourceFile>>) -> Self {
+    /// No problems in this file, which is read together with that settings file.
+    pub(crate) fn new(suite: Arc<SourceFile>, settings: Option<Arc<SourceFile>>) -> Self {
         Self {
             suite,
             settings,
             list: Vec::new(),
-            known: HashSet::new(),
             open: Vec::new(),
             refused: Vec::new(),
         }
     }
 
-    /// Nothing wrong yet in the same files.
-    pub fn empty(&self) -> Self {
+    /// No problems in the same files.
+    pub(crate) fn empty(&self) -> Self {
         Self::new(Arc::clone(&self.suite), self.settings.clone())
     }
 
-    /// Nothing wrong yet in the same files, of which these texts and keys are filled in later.
-    pub fn with_open(&self, open: Vec<At>) -> Self {
+    /// No problems in the same files, of which these texts and keys have no value yet.
+    pub(crate) fn with_open(&self, open: Vec<At>) -> Self {
         let empty = self.empty();
         Self { open, ..empty }
     }
 
-    /// The place as origin.
-    pub fn origin(&self, at: At) -> Origin {
+    /// The place with its file.
+    pub(crate) fn origin(&self, at: At) -> Origin {
         let file = match (at.source, &self.settings) {
             (Source::Settings, Some(settings)) => settings,
             (Source::Settings, None) | (Source::Suite | Source::Data | Source::Filled(_), _) => {
@@ -76,154 +69,116 @@ impl Problems {
         }
     }
 
-    /// The file the documents are in.
-    pub fn file(&self) -> &Arc<SourceFile> {
-        &self.suite
-    }
-
-    /// Notes a problem, unless it depends on what is filled in later.
-    pub fn add(&mut self, problem: Diagnostic) {
-        let place = problem.origin.as_ref();
-        let is_at = |open: &At| place.is_some_and(|place| lies_in(place, &self.origin(*open)));
-        if !self.open.iter().any(is_at) {
-            self.add_certain(problem);
+    /// Adds a problem at a place, unless it depends on a value that is not known yet.
+    pub(crate) fn add(&mut self, at: At, problem: Diagnostic) {
+        if !self.open.iter().any(|open| open.contains(at)) {
+            self.add_certain(at, problem);
         }
     }
 
-    /// Notes a problem that is there whatever is filled in. The same one at the same place, as an alias makes it, is
-    /// noted once.
-    pub fn add_certain(&mut self, problem: Diagnostic) {
-        let place = problem.origin.as_ref().map(|origin| {
-            let file = Arc::as_ptr(&origin.file) as usize;
-            (file, origin.span)
+    /// Adds a problem at a place, whichever value is filled in there.
+    pub(crate) fn add_certain(&mut self, at: At, problem: Diagnostic) {
+        self.list.push(Diagnostic {
+            origin: Some(self.origin(at)),
+            ..problem
         });
-        if self
-            .known
-            .insert((problem.code, place, problem.message.clone()))
-        {
-            self.list.push(problem);
-        }
     }
 
-    /// Notes several problems.
-    pub fn add_all(&mut self, problems: Vec<Diagnostic>) {
-        for problem in problems {
-            self.add(problem);
-        }
+    /// Adds problems that have their places.
+    pub(crate) fn add_all(&mut self, problems: Vec<Diagnostic>) {
+        self.list.extend(problems);
     }
 
-    /// Whether an error lies within a place: what follows from it need not be told.
-    pub fn is_broken(&self, at: At) -> bool {
+    /// Whether an error was found within a place, or may be found there later.
+    pub(crate) fn is_broken(&self, at: At) -> bool {
         let place = self.origin(at);
-        let mut errors = self.list.iter();
-        self.is_open(at)
-            || errors.any(|problem| {
-                let origin = problem.origin.as_ref();
-                problem.severity == Severity::Error
-                    && origin.is_some_and(|origin| lies_in(origin, &place))
+        let is_within = |problem: &Diagnostic| {
+            let origin = problem.origin.as_ref();
+            origin.is_some_and(|origin| {
+                Arc::ptr_eq(&origin.file, &place.file)
+                    && place.span.start <= origin.span.start
+                    && origin.span.end <= place.span.end
             })
+        };
+        let mut errors = self.list.iter().filter(|it| it.severity == Severity::Error);
+        self.is_open(at) || errors.any(is_within)
     }
 
-    /// Whether something is filled in later.
-    pub fn has_open(&self) -> bool {
+    /// Whether any text has no value yet.
+    pub(crate) fn has_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Whether something within a place is filled in later.
-    pub fn is_open(&self, at: At) -> bool {
-        let place = self.origin(at);
-        let mut open = self.open.iter();
-        open.any(|open| lies_in(&self.origin(*open), &place))
+    /// Whether a text within a place has no value yet.
+    pub(crate) fn is_open(&self, at: At) -> bool {
+        self.open.iter().any(|open| at.contains(*open))
     }
 
     /// Notes a key that is there and was refused.
-    pub fn refuse(&mut self, key: &str, at: At) {
+    pub(crate) fn refuse(&mut self, key: &str, at: At) {
         self.refused.push((key.to_owned(), at));
     }
 
     /// Whether one of the keys, or a merge that may have brought it, was refused from a place on.
-    pub fn is_refused(&self, keys: &[&str], from: At) -> bool {
+    pub(crate) fn is_refused(&self, keys: &[&str], from: At) -> bool {
         self.refused.iter().any(|(key, at)| {
             (key == MERGE || keys.contains(&key.as_str()))
                 && (at.source != from.source || at.span.start >= from.span.start)
         })
     }
 
-    /// Whether a key was refused in the map at a place.
-    pub fn is_refused_in(&self, key: &str, map: At) -> bool {
-        self.refused.iter().any(|(refused, at)| {
-            refused == key
-                && at.source == map.source
-                && (map.span.start..map.span.end).contains(&at.span.start)
-        })
-    }
-
     /// Drops the problems of a code that turned out not to matter.
-    pub fn forget(&mut self, code: &str) {
+    pub(crate) fn forget(&mut self, code: &str) {
         self.list.retain(|problem| problem.code != code);
-        self.known.retain(|(known, ..)| *known != code);
     }
 
-    /// How many were noted.
-    pub fn count(&self) -> usize {
+    /// The number of problems.
+    pub(crate) fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Makes warnings of those that were noted after so many.
-    pub fn warn_from(&mut self, count: usize) {
+    /// Makes warnings of all problems after this many.
+    pub(crate) fn warn_from(&mut self, count: usize) {
         for problem in self.list.iter_mut().skip(count) {
             problem.severity = Severity::Warning;
         }
     }
 
-    /// Hands out what was noted, in the order of the file.
-    pub fn take(&mut self) -> Vec<Diagnostic> {
+    /// The problems in the order of the file. An alias repeats the problems of its value at the same place: they are
+    /// given once.
+    pub(crate) fn take(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.list);
+        let mut known = HashSet::new();
+        list.retain(|problem| {
+            let span = problem.origin.as_ref().map(|origin| origin.span);
+            known.insert((problem.code, span, problem.message.clone()))
+        });
         list.sort_by_key(|problem| problem.origin.as_ref().map(|origin| origin.span.start));
         list
     }
 }
 
-/// Whether a place lies in another one.
-fn lies_in(inner: &Origin, outer: &Origin) -> bool {
-    Arc::ptr_eq(&inner.file, &outer.file)
-        && outer.span.start <= inner.span.start
-        && inner.span.end <= outer.span.end
-}
-
 /// A problem that makes the document unusable.
-fn error(code: &'static str, origin: Origin, message: String) -> Diagnostic {
+fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         code,
         severity: Severity::Error,
-        message,
-        origin: Some(origin),
+        message: message.into(),
+        origin: None,
         label: None,
         help: Vec::new(),
     }
 }
 
-/// Something that works, but probably not as meant.
-fn warning(code: &'static str, origin: Origin, message: String) -> Diagnostic {
+/// A document that works, but probably not as meant.
+fn warning(code: &'static str, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         severity: Severity::Warning,
-        ..error(code, origin, message)
+        ..error(code, message)
     }
 }
 
-/// Adds the words beside the caret.
-fn labelled(mut problem: Diagnostic, label: impl Into<String>) -> Diagnostic {
-    problem.label = Some(label.into());
-    problem
-}
-
-/// Adds a line of help.
-fn helped(mut problem: Diagnostic, help: impl Into<String>) -> Diagnostic {
-    problem.help.push(help.into());
-    problem
-}
-
-/// `did you mean …?`, or all that there is to choose from.
+/// `did you mean …?`, or all words to choose from.
 fn choices(found: &str, known: &[&str]) -> String {
     match text::nearest(found, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -231,8 +186,8 @@ fn choices(found: &str, known: &[&str]) -> String {
     }
 }
 
-/// Names as people list them: `` `a`, `b` or `c` ``.
-pub fn listed(names: &[&str]) -> String {
+/// Names as a list in words: `` `a`, `b` or `c` ``.
+fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         None => "nothing".into(),

@@ -1,184 +1,109 @@
 //! Problems inside of values: durations, patterns, paths, schemas.
 
-use super::{code, error, helped, warning};
-use text::{diagnostic::Diagnostic, source::Origin, web::UrlFault};
+use super::{code, error, warning};
+use text::{diagnostic::Diagnostic, web::UrlFault};
 
-/// No duration.
-pub fn bad_duration(origin: Origin, found: &str, reason: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_DURATION,
-        origin,
-        format!("`{found}` is no duration: {reason}"),
-    );
-    helped(problem, "write it like `300ms`, `15s`, `1m30s` or `2min`")
+/// A text that is not a duration.
+pub(crate) fn bad_duration(found: &str, reason: &str) -> Diagnostic {
+    let message = format!("`{found}` is no duration: {reason}");
+    error(code::BAD_DURATION, message).with_help("write it like `300ms`, `15s`, `1m30s` or `2min`")
 }
 
-/// No regular expression.
-pub fn bad_regex(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
-    error(
-        code::BAD_REGEX,
-        origin,
-        format!("`{pattern}` is no regular expression: {reason}"),
-    )
+/// A text that is not a regular expression.
+pub(crate) fn bad_regex(pattern: &str, reason: &str) -> Diagnostic {
+    let message = format!("`{pattern}` is no regular expression: {reason}");
+    error(code::BAD_REGEX, message)
 }
 
-/// No JSONPath.
-pub fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_PATH,
-        origin,
-        format!("`{path}` is no path: {reason}"),
-    );
-    helped(
-        problem,
+/// A text that is not a JSONPath.
+pub(crate) fn bad_path(path: &str, reason: &str) -> Diagnostic {
+    error(code::BAD_PATH, format!("`{path}` is no path: {reason}")).with_help(
         "write a JSONPath such as `$.items[0].name`, or short `items[0].name`; a key with other characters as `$['a key']`",
     )
 }
 
-/// A capture that would always take the same.
-pub fn bad_capture(origin: Origin, name: &str) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        format!("`{name}` cannot be the name of a capture"),
-    );
-    helped(
-        problem,
+/// A name that a capture cannot have.
+pub(crate) fn bad_capture(name: &str) -> Diagnostic {
+    let message = format!("`{name}` cannot be the name of a capture");
+    error(code::UNKNOWN_VARIABLE, message).with_help(
         "use letters, digits, `_`, `-` and `.`, a letter first; `fixture`, `port` and `env.…` are taken",
     )
 }
 
-/// No JSON Schema.
-pub fn bad_schema(origin: Origin, reason: &str) -> Diagnostic {
-    error(
-        code::BAD_SCHEMA,
-        origin,
-        format!("the JSON Schema cannot be used: {reason}"),
-    )
+/// A value that is not a JSON Schema.
+pub(crate) fn bad_schema(reason: &str) -> Diagnostic {
+    let message = format!("the JSON Schema cannot be used: {reason}");
+    error(code::BAD_SCHEMA, message)
 }
 
-/// A key of a schema that nothing looks at, and is nearly a keyword.
-pub fn misspelt_keyword(origin: Origin, key: &str, near: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNKNOWN_KEYWORD,
-        origin,
-        format!("`{key}` is no keyword of JSON Schema, and nothing is checked by it"),
-    );
-    helped(problem, format!("did you mean `{near}`?"))
+/// A key of a schema that is nearly a keyword, and checks nothing.
+pub(crate) fn misspelt_keyword(key: &str, near: &str) -> Diagnostic {
+    let message = format!("`{key}` is no keyword of JSON Schema, and nothing is checked by it");
+    warning(code::UNKNOWN_KEYWORD, message).with_help(format!("did you mean `{near}`?"))
 }
 
-/// No glob.
-pub fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
+/// A text that is not a glob.
+pub(crate) fn bad_glob(pattern: &str, reason: &str) -> Diagnostic {
     error(
         code::BAD_GLOB,
-        origin,
         format!("`{pattern}` is no path pattern: {reason}"),
     )
 }
 
-/// A path that reads like a pattern where it is the name of one file.
-pub fn no_pattern(origin: Origin, path: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_PATTERN,
-        origin,
-        format!("`{path}` is no pattern here: it is the name of one file"),
-    );
-    helped(
-        problem,
-        "name each file; patterns are taken by `only_changed`",
-    )
+/// A glob in the place of the name of one file.
+pub(crate) fn no_pattern(path: &str) -> Diagnostic {
+    let message = format!("`{path}` is no pattern here: it is the name of one file");
+    let help = "name each file; patterns are taken by `only_changed`";
+    warning(code::NO_PATTERN, message).with_help(help)
 }
 
-/// A path that is not of the fixture where only those below it have a meaning, or are probably meant.
-pub fn outside_fixture(origin: Origin, path: &str, what: &str) -> Diagnostic {
-    let problem = warning(
-        code::OUTSIDE_FIXTURE,
-        origin,
-        format!("`{path}` leads out of the fixture: {what}"),
-    );
-    helped(
-        problem,
-        format!(
-            "paths of the fixture are relative to it: `{}`",
-            path.trim_start_matches("../").trim_start_matches('/')
-        ),
-    )
+/// A path outside of the fixture where one inside is probably meant.
+pub(crate) fn outside_fixture(path: &str, what: &str) -> Diagnostic {
+    let message = format!("`{path}` leads out of the fixture: {what}");
+    let inside = path.trim_start_matches("../").trim_start_matches('/');
+    let help = format!("paths of the fixture are relative to it: `{inside}`");
+    warning(code::OUTSIDE_FIXTURE, message).with_help(help)
 }
 
-/// No url.
-pub fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnostic {
-    let shown = text::name(found);
-    let problem = error(
-        code::BAD_URL,
-        origin,
-        format!("`{shown}` is no url: {fault}"),
-    );
-    helped(problem, "write it like `http://localhost:8080/mcp`")
+/// A text that is not a url.
+pub(crate) fn bad_url(found: &str, fault: UrlFault) -> Diagnostic {
+    let message = format!("`{}` is no url: {fault}", text::name(found));
+    error(code::BAD_URL, message).with_help("write it like `http://localhost:8080/mcp`")
 }
 
-/// No name of a header.
-pub fn bad_header(origin: Origin, name: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_HEADER,
-        origin,
-        format!("`{}` is no name of a header", text::name(name)),
-    );
-    helped(
-        problem,
-        "it has letters, digits and signs such as `-`, and no blank or colon: `X-Team`",
-    )
+/// A name that a header cannot have.
+pub(crate) fn bad_header(name: &str) -> Diagnostic {
+    let message = format!("`{}` is no name of a header", text::name(name));
+    let help = "it has letters, digits and signs such as `-`, and no blank or colon: `X-Team`";
+    error(code::BAD_HEADER, message).with_help(help)
 }
 
 /// A matcher and something it cannot compare with.
-pub fn bad_matcher(origin: Origin, matcher: &str, expected: &str, whole: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_MATCHER,
-        origin,
-        format!("the matcher `{matcher}` takes {expected}"),
-    );
-    helped(
-        problem,
-        format!("to compare with the map as it is write `equals: {whole}`"),
-    )
+pub(crate) fn bad_matcher(matcher: &str, expected: &str, whole: &str) -> Diagnostic {
+    let message = format!("the matcher `{matcher}` takes {expected}");
+    let help = format!("to compare with the map as it is write `equals: {whole}`");
+    error(code::BAD_MATCHER, message).with_help(help)
 }
 
-/// A map that is compared as it is, and reads as if it were of matchers.
-pub fn no_matcher(origin: Origin, word: &str, meant: &str, whole: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_MATCHER,
-        origin,
-        format!("`{word}` is no matcher: the answer is compared with this map as it is"),
-    );
-    helped(
-        problem,
-        format!("the matcher is called `{meant}`; to compare with the map write `equals: {whole}`"),
-    )
+/// A map that is compared as it is, and reads like matchers.
+pub(crate) fn no_matcher(word: &str, meant: &str, whole: &str) -> Diagnostic {
+    let message = format!("`{word}` is no matcher: the answer is compared with this map as it is");
+    let help =
+        format!("the matcher is called `{meant}`; to compare with the map write `equals: {whole}`");
+    warning(code::NO_MATCHER, message).with_help(help)
 }
 
 /// Two assertions with one name.
-pub fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
-    let problem = warning(
-        code::DUPLICATE_NAME,
-        origin,
-        format!("the name `{}` is used before, at {first}", text::name(name)),
-    );
-    helped(
-        problem,
-        "give each assertion its own name, so that reports and baselines can tell them apart",
-    )
+pub(crate) fn duplicate_name(name: &str, first: &str) -> Diagnostic {
+    let message = format!("the name `{}` is used before, at {first}", text::name(name));
+    let help =
+        "give each assertion its own name, so that reports and baselines can tell them apart";
+    warning(code::DUPLICATE_NAME, message).with_help(help)
 }
 
 /// A function in the place of a key.
-pub fn function_in_path(origin: Origin, path: &str, function: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_PATH,
-        origin,
-        format!(
-            "`{path}` is no path: `{function}()` is a function, and those stand in filters (`[?…]`) only"
-        ),
-    );
-    helped(
-        problem,
-        "the matcher `length` asks how many there are: `$.list: {length: 3}`",
-    )
+pub(crate) fn function_in_path(path: &str, function: &str) -> Diagnostic {
+    let reason = format!("`{function}()` is a function, and those stand in filters (`[?…]`) only");
+    let help = "the matcher `length` asks how many there are: `$.list: {length: 3}`";
+    error(code::BAD_PATH, format!("`{path}` is no path: {reason}")).with_help(help)
 }

@@ -1,203 +1,130 @@
 //! Problems of `{{…}}` and of environment variables.
 
-use super::{code, error, helped, listed, warning};
+use super::{code, error, listed, warning};
 use mcp::script::subject::StepOrder;
-use text::{diagnostic::Diagnostic, source::Origin};
+use text::diagnostic::Diagnostic;
 
-/// A name in braces that nothing defines.
-pub fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        format!("nothing defines `{{{{{name}}}}}`"),
-    );
-    let problem = match text::nearest(name, known.iter().copied()) {
-        Some(near) => helped(problem, format!("did you mean `{{{{{near}}}}}`?")),
-        None => helped(problem, format!("known here: {}", listed(known))),
+/// How to write braces that are not a name.
+const BRACES: &str = "for the braces themselves write `{{{{`";
+
+/// A `{{name}}` that nothing defines.
+pub(crate) fn unknown_variable(name: &str, known: &[&str]) -> Diagnostic {
+    let help = match text::nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
+        None => format!("known here: {}", listed(known)),
     };
-    helped(problem, "for the braces themselves write `{{{{`")
+    let message = format!("nothing defines `{{{{{name}}}}}`");
+    error(code::UNKNOWN_VARIABLE, message)
+        .with_help(help)
+        .with_help(BRACES)
 }
 
-/// A name in braces that a capture defines which has no value yet; `captured` is its place.
-pub fn captured_too_late(
-    origin: Origin,
-    name: &str,
-    order: StepOrder,
-    captured: &str,
-) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        format!("`{{{{{name}}}}}` has no value here"),
-    );
-    match order {
-        StepOrder::OneByOne => helped(
-            problem,
-            format!("it is captured later, at {captured}: it has a value in what comes after"),
+/// A `{{name}}` that is captured later; `captured` is the place of the capture.
+pub(crate) fn captured_too_late(name: &str, order: StepOrder, captured: &str) -> Diagnostic {
+    let help = match order {
+        StepOrder::OneByOne => {
+            format!("it is captured later, at {captured}: it has a value in what comes after")
+        }
+        StepOrder::Parallel => format!(
+            "it is captured at {captured}, by a step that runs at the same time: capture it in `setup`"
         ),
-        StepOrder::Parallel => helped(
-            problem,
-            format!(
-                "it is captured at {captured}, by a step that runs at the same time: capture it in `setup`"
-            ),
-        ),
-    }
+    };
+    let message = format!("`{{{{{name}}}}}` has no value here");
+    error(code::UNKNOWN_VARIABLE, message).with_help(help)
 }
 
-/// A name in braces where only variables of the environment have a value yet.
-pub fn too_early(origin: Origin, written: &str) -> Diagnostic {
-    let problem = error(
+/// A `{{name}}` where only variables of the environment have a value yet.
+pub(crate) fn too_early(written: &str) -> Diagnostic {
+    error(
         code::UNKNOWN_VARIABLE,
-        origin,
         format!("`{written}` has no value here"),
-    );
-    let problem = helped(
-        problem,
-        "this is needed before anything runs: only `{{env.NAME}}` is filled in",
-    );
-    helped(problem, "for the braces themselves write `{{{{`")
-}
-
-/// A name in braces that is a variable of the environment without a value.
-pub fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
-    let problem = error(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the environment variable `{variable}` is not set"),
-    );
-    helped(
-        problem,
-        format!("set it, or add `skip_unless_env: {variable}` to skip the assertion without it"),
     )
+    .with_help("this is needed before anything runs: only `{{env.NAME}}` is filled in")
+    .with_help(BRACES)
 }
 
-/// A name in braces that is a variable of the environment whose value is no text.
-pub fn unreadable_env(origin: Origin, variable: &str) -> Diagnostic {
-    let problem = error(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the value of the environment variable `{variable}` is no UTF-8"),
-    );
-    helped(problem, "set it to a text")
+/// A `{{env.NAME}}` without a value.
+pub(crate) fn no_such_env(variable: &str) -> Diagnostic {
+    let help =
+        format!("set it, or add `skip_unless_env: {variable}` to skip the assertion without it");
+    let message = format!("the environment variable `{variable}` is not set");
+    error(code::UNSET_VARIABLE, message).with_help(help)
 }
 
-/// The same where an empty text stands in.
-pub fn unreadable_text(origin: Origin, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!(
-            "the value of the environment variable `{name}` is no UTF-8; an empty text stands in"
-        ),
+/// A `{{env.NAME}}` whose value is not text.
+pub(crate) fn unreadable_env(variable: &str) -> Diagnostic {
+    let message = format!("the value of the environment variable `{variable}` is no UTF-8");
+    error(code::UNSET_VARIABLE, message).with_help("set it to a text")
+}
+
+/// A `$NAME` whose value is not text.
+pub(crate) fn unreadable_text(name: &str) -> Diagnostic {
+    let message = format!(
+        "the value of the environment variable `{name}` is no UTF-8; an empty text stands in"
     );
-    helped(problem, "set it to a text")
+    warning(code::UNSET_VARIABLE, message).with_help("set it to a text")
 }
 
 /// `{{fixture}}` where there is none.
-pub fn no_fixture(origin: Origin) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        "`{{fixture}}` has no value: there is no fixture".into(),
-    );
-    helped(
-        problem,
-        "give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml",
-    )
+pub(crate) fn no_fixture() -> Diagnostic {
+    let message = "`{{fixture}}` has no value: there is no fixture";
+    error(code::UNKNOWN_VARIABLE, message)
+        .with_help("give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml")
 }
 
 /// Braces with blanks in them.
-pub fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_VARIABLE,
-        origin,
-        format!("`{written}` stays as it is"),
-    );
-    helped(problem, format!("write `{{{{{name}}}}}` for its value"))
+pub(crate) fn no_variable(written: &str, name: &str) -> Diagnostic {
+    warning(code::NO_VARIABLE, format!("`{written}` stays as it is"))
+        .with_help(format!("write `{{{{{name}}}}}` for its value"))
 }
 
-/// Braces in a key of a value that is sent.
-pub fn marker_in_key(origin: Origin, written: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_VARIABLE,
-        origin,
-        format!("`{written}` stays as it is"),
-    );
-    helped(problem, "in keys nothing is filled in, only in values")
+/// A `{{name}}` in a key of a value that is sent.
+pub(crate) fn marker_in_key(written: &str) -> Diagnostic {
+    warning(code::NO_VARIABLE, format!("`{written}` stays as it is"))
+        .with_help("in keys nothing is filled in, only in values")
 }
 
-/// A variable of the environment without a value.
-pub fn unset_variable(origin: Origin, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the environment variable `{name}` is not set; an empty text stands in"),
-    );
-    helped(
-        problem,
-        format!("set it, give a default with `${{{name}:-…}}`, or write `$$` for a dollar sign"),
-    )
+/// A `$NAME` without a value.
+pub(crate) fn unset_variable(name: &str) -> Diagnostic {
+    let message = format!("the environment variable `{name}` is not set; an empty text stands in");
+    let help =
+        format!("set it, give a default with `${{{name}:-…}}`, or write `$$` for a dollar sign");
+    warning(code::UNSET_VARIABLE, message).with_help(help)
 }
 
-/// A variable that the lines of `prepare` are to see, without a value.
-pub fn unset_in_preparation(origin: Origin, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!(
-            "the environment variable `{name}` is not set, and the image is prepared without it"
-        ),
+/// A variable of `prepare` without a value.
+pub(crate) fn unset_in_preparation(name: &str) -> Diagnostic {
+    let message = format!(
+        "the environment variable `{name}` is not set, and the image is prepared without it"
     );
-    helped(problem, format!("set it, or take `{name}` out of the list"))
+    let help = format!("set it, or take `{name}` out of the list");
+    warning(code::UNSET_VARIABLE, message).with_help(help)
 }
 
-/// A line of an `env_file` that is a name alone, which the caller has no value for. What looks like a name may be a
-/// line of a secret, and is not shown.
-pub fn unset_line_of_variables(origin: Origin, place: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("`{place}`: the environment variable it names is not set, and is left out"),
-    );
-    helped(
-        problem,
-        "set it, or write `NAME=value`; a value ends with its line",
-    )
+/// A name alone in an `env_file`, without a value. The line may be part of a secret, and is not shown.
+pub(crate) fn unset_line_of_variables(place: &str) -> Diagnostic {
+    let message =
+        format!("`{place}`: the environment variable it names is not set, and is left out");
+    let help = "set it, or write `NAME=value`; a value ends with its line";
+    warning(code::UNSET_VARIABLE, message).with_help(help)
 }
 
 /// `${` without a name or without an end.
-pub fn bad_variable(origin: Origin, written: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_VARIABLE,
-        origin,
-        format!("`{written}` is no environment variable"),
-    );
-    helped(
-        problem,
-        "write `$NAME`, `${NAME}` or `${NAME:-default}`, and `$$` for a dollar sign",
-    )
+pub(crate) fn bad_variable(written: &str) -> Diagnostic {
+    let message = format!("`{written}` is no environment variable");
+    let help = "write `$NAME`, `${NAME}` or `${NAME:-default}`, and `$$` for a dollar sign";
+    error(code::BAD_VARIABLE, message).with_help(help)
 }
 
-/// What no environment variable is called.
-pub fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_VARIABLE,
-        origin,
-        format!("`{found}` is no name of an environment variable"),
-    );
-    helped(problem, "write its name alone, such as `HOME`")
+/// A name that an environment variable cannot have.
+pub(crate) fn bad_variable_name(found: &str) -> Diagnostic {
+    let message = format!("`{found}` is no name of an environment variable");
+    error(code::BAD_VARIABLE, message).with_help("write its name alone, such as `HOME`")
 }
 
-/// A line of an `env_file` that names no environment variable; `place` is the file and the line. Nothing of the line
-/// is shown that may be a secret.
-pub fn bad_line_of_variables(origin: Origin, place: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_VARIABLE,
-        origin,
-        format!("`{place}`: the line names no environment variable"),
-    );
-    helped(
-        problem,
-        "each line is `NAME=value` or a name alone, without `export`",
-    )
+/// A line of an `env_file` that names no variable. The line may be part of a secret, and is not shown.
+pub(crate) fn bad_line_of_variables(place: &str) -> Diagnostic {
+    let message = format!("`{place}`: the line names no environment variable");
+    let help = "each line is `NAME=value` or a name alone, without `export`";
+    error(code::BAD_VARIABLE, message).with_help(help)
 }

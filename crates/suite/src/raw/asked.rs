@@ -9,27 +9,21 @@ use super::{
     value::{OneOrMany, Placed},
 };
 use crate::yaml::{Entry, Key, Kind, Node};
-use mcp::script::template::text_has_markers;
 
-/// The words of an entry of `server_requests`. A map with other members is the parameters themselves, which is
-/// what one wants to say of the only request there is.
+/// The keys of an entry of `server_requests`. A map with other keys is the parameters themselves.
 const WORDS: [&str; 3] = ["method", "count", "params"];
 
 /// One request or several, each as `{method, count, params}` or by its parameters alone.
 #[derive(Debug)]
-pub struct RawAsked(pub OneOrMany<Placed<RawServerRequest>>);
+pub(crate) struct RawAsked(pub(crate) OneOrMany<Placed<RawServerRequest>>);
 
 impl Readable for RawAsked {
-    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let node = match node.kind {
-            Kind::List(items) => Node {
-                kind: Kind::List(items.into_iter().map(spelled_out).collect()),
-                at: node.at,
-            },
-            Kind::Map(_) | Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {
-                spelled_out(node)
-            }
-        };
+    fn read(mut node: Node, reading: &mut Reading) -> Option<Self> {
+        if let Kind::List(items) = node.kind {
+            node.kind = Kind::List(items.into_iter().map(spelled_out).collect());
+        } else {
+            node = spelled_out(node);
+        }
         OneOrMany::read(node, reading).map(Self)
     }
 
@@ -51,49 +45,15 @@ impl Readable for RawAsked {
     }
 }
 
-/// Whether a list of requests has none.
-pub fn is_empty(node: &Node) -> bool {
-    matches!(&node.kind, Kind::List(items) if items.is_empty())
-}
-
-/// Whether one of the requests is of this method, which is the one of an entry without a method.
-pub fn names(node: &Node, method: &str) -> bool {
-    match &node.kind {
-        Kind::List(items) => items.iter().any(|item| names(item, method)),
-        Kind::Map(entries) if has_words(entries) => {
-            let own = entries.iter().find(|entry| entry.key.text == "method");
-            own.is_none_or(|entry| match &entry.value.kind {
-                Kind::Text(text, _) => text == method || text_has_markers(text),
-                Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::List(_) | Kind::Map(_) => {
-                    true
-                }
-            })
-        }
-        Kind::Map(_) | Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => true,
-    }
-}
-
-/// Whether an entry is spelled out with its words.
-fn has_words(entries: &[Entry]) -> bool {
-    let is_word = |entry: &Entry| WORDS.contains(&entry.key.text.as_str());
-    entries.iter().all(is_word)
-}
-
-/// The entry with its words, if it was given by its parameters alone.
+/// The entry with its keys, if only its parameters were given.
 fn spelled_out(node: Node) -> Node {
-    let Kind::Map(entries) = &node.kind else {
-        return node;
-    };
-    if has_words(entries) {
+    let is_word = |entry: &Entry| WORDS.contains(&entry.key.text.as_str());
+    if node.entries().iter().all(is_word) {
         return node;
     }
     let at = node.at;
-    let key = Key {
-        text: "params".to_owned(),
-        at,
-    };
-    Node {
-        kind: Kind::Map(vec![Entry { key, value: node }]),
-        at,
-    }
+    let text = "params".to_owned();
+    let key = Key { text, at };
+    let kind = Kind::Map(vec![Entry { key, value: node }]);
+    Node { kind, at }
 }

@@ -11,11 +11,11 @@ use super::{
         RawPrompts, RawRaw, RawResources, RawSampling, RawTool, RawTools,
     },
     union::FlagOr,
-    value::{Count, Deferred, Placed, Text, Texts},
+    value::{Deferred, Placed, Text, Texts},
 };
 
 /// The keys of which a document has exactly one.
-pub const SUBJECTS: &[&str] = &[
+pub(crate) const SUBJECTS: &[&str] = &[
     "assert",
     "assert_tools",
     "assert_initialize",
@@ -94,6 +94,6 @@ shape! {
         /// A name: assertions with the same one run one at a time.
         serial = "serial": Text;
         /// So many further attempts after a failure; passing late is reported as flaky.
-        retries = "retries": Count;
+        retries = "retries": u64;
     }
 }

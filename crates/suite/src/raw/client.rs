@@ -3,15 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{
-    Field,
-    read::{Readable, Reading},
+    read::{Readable, Reading, value},
     shape::{ShapeDoc, shape},
     union::FlagOr,
-    value::{Anything, Integer, Members, OneOrMany, Table, Text, Texts},
+    value::{Anything, Members, OneOrMany, Table, Text, Texts},
 };
 use crate::{
     Dialect,
-    yaml::{Kind, Node},
+    yaml::{Entry, Kind, Node},
 };
 
 shape! {
@@ -62,7 +61,7 @@ shape! {
     /// A JSON-RPC error that the client answers with.
     RawReject, "`reject`" {
         /// The code. Default: `-1`.
-        code = "code": Integer;
+        code = "code": i64;
         /// The message. Default: `rejected by the user`.
         message = "message": Text;
     }
@@ -80,7 +79,7 @@ shape! {
 
 /// The replies of `sampling`.
 #[derive(Debug)]
-pub struct RawSamplings(pub Vec<RawSamplingReply>);
+pub(crate) struct RawSamplings(pub(crate) Vec<RawSamplingReply>);
 
 impl Readable for RawSamplings {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
@@ -92,7 +91,7 @@ impl Readable for RawSamplings {
             | Kind::Number(..)
             | Kind::Text(..)
             | Kind::Map(_) => {
-                let reply = reading.one_form::<Self, _>(node, &["true"], RawSamplingReply::read);
+                let reply = reading.one_form::<Self, _>(node, RawSamplingReply::read);
                 reply.map(|reply| Self(vec![reply]))
             }
         }
@@ -114,12 +113,12 @@ impl Readable for RawSamplings {
 
 /// The answers of `elicitation`.
 #[derive(Debug)]
-pub enum RawElicitations {
+pub(crate) enum RawElicitations {
     /// In order.
     InOrder(Vec<RawAnswer>),
-    /// A map that is the content of the form, but for its key `action`: the Go tool's short form.
+    /// The content of the form, with the action under its key `action`: the Go tool's short form.
     Content(Node),
-    /// By a pattern on the request's message.
+    /// By a pattern for the message of the request.
     ByMessage(Table<RawAnswer>),
 }
 
@@ -129,20 +128,17 @@ impl Readable for RawElicitations {
             Kind::List(_) => Vec::read(node, reading).map(Self::InOrder),
             Kind::Flag(true, _) => Some(Self::InOrder(vec![RawAnswer::default()])),
             Kind::Map(entries) => {
-                let of_answer = |key: &str| RawAnswer::KEYS.contains(&key);
-                if entries.iter().any(|entry| entry.key.text == BY_MESSAGE)
-                    && reading.dialect == Dialect::Native
-                {
+                let of_answer = |it: &Entry| RawAnswer::KEYS.contains(&it.key.text.as_str());
+                if node.entry(BY_MESSAGE).is_some() && reading.dialect == Dialect::Native {
                     return by_message(node, reading);
                 }
-                if entries.iter().all(|entry| of_answer(&entry.key.text)) {
+                if entries.iter().all(of_answer) {
                     return RawAnswer::read(node, reading).map(|one| Self::InOrder(vec![one]));
                 }
                 Some(Self::Content(node))
             }
             Kind::Null | Kind::Flag(false, _) | Kind::Number(..) | Kind::Text(..) => {
-                reading.wrong_type(&node, &Self::words());
-                None
+                reading.refuse(&node)
             }
         }
     }
@@ -176,16 +172,15 @@ impl Readable for RawElicitations {
 /// The key of answers by message.
 const BY_MESSAGE: &str = "by_message";
 
-/// Answers by message: the only key, since beside another one nobody can say what is meant.
+/// Answers by message: `by_message` is the only key.
 fn by_message(node: Node, reading: &mut Reading) -> Option<RawElicitations> {
-    let owner = "answers by message";
     let mut found = None;
     for entry in reading.map(node, &RawElicitations::words())? {
         if entry.key.text == BY_MESSAGE {
             found = reading.field(entry);
         } else {
-            reading.unknown_key(&entry.key, owner, &[BY_MESSAGE]);
+            reading.unknown_key(&entry.key, "answers by message", &[BY_MESSAGE]);
         }
     }
-    found.map(|field: Field<_>| RawElicitations::ByMessage(field.value))
+    value(found).map(RawElicitations::ByMessage)
 }

@@ -1,15 +1,12 @@
 //! `docker`: the container a server is started in.
 
-use serde_json::{Number, Value, json};
+use serde_json::Number;
 
 use super::{
-    Field, ShapeDoc,
-    read::{Readable, Reading},
     shape::shape,
-    union::TextOr,
-    value::{Count, OneOrMany, Placed, Text, TextTable, Texts},
+    union::{Short, Shorthand, TextOr},
+    value::{OneOrMany, Placed, Text, TextTable, Texts},
 };
-use crate::yaml::{Kind, Node};
 
 shape! {
     /// The container a server is started in: a fresh one for each attempt at an assertion.
@@ -17,9 +14,9 @@ shape! {
         /// The image; `self` is one made of this program.
         image = "image": Text;
         /// A folder or Dockerfile to build the image from, or a map with more to say.
-        build = "build": TextOr<RawBuild>;
+        build = "build": Short<Text, RawBuild>;
         /// Shell lines run once in the image, the result of which is kept, or a map with more to say.
-        prepare = "prepare": RawPrepare;
+        prepare = "prepare": Short<Texts, RawPreparation>;
         /// Whether a prepared image is started once before it is kept, so that caches are there. Default: `true`.
         warm = "warm": bool;
         /// `always`, `missing` (the default) or `never`.
@@ -33,7 +30,7 @@ shape! {
         /// How many cores it may use. Default: all.
         cpus = "cpus": Number;
         /// How many processes it may have; 0: any number. Default: 256.
-        pids = "pids": Count;
+        pids = "pids": u64;
         /// The user inside. Default: the image's, and `nobody` when it names none.
         user = "user": Text;
         /// What is started in front of the server's command instead of the image's `ENTRYPOINT`: a program, or a list of
@@ -103,39 +100,14 @@ shape! {
     }
 }
 
-/// What is done once to an image: a map, or its lines alone.
-#[derive(Debug)]
-pub struct RawPrepare(pub RawPreparation);
+impl Shorthand for RawDocker {
+    const KEY: &'static str = "image";
+}
 
-impl Readable for RawPrepare {
-    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let map = match &node.kind {
-            Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) | Kind::List(_) => {
-                let at = node.at;
-                let run = Texts::read(node, reading)?;
-                RawPreparation {
-                    run: Some(Field {
-                        value: run,
-                        key: at,
-                        at,
-                    }),
-                    ..RawPreparation::default()
-                }
-            }
-            Kind::Null | Kind::Map(_) => RawPreparation::read(node, reading)?,
-        };
-        Some(Self(map))
-    }
+impl Shorthand for RawBuild {
+    const KEY: &'static str = "context";
+}
 
-    fn words() -> String {
-        format!("{} or {}", Texts::words(), RawPreparation::words())
-    }
-
-    fn schema() -> Value {
-        json!({ "anyOf": [Texts::schema(), RawPreparation::schema()] })
-    }
-
-    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
-        RawPreparation::shapes(into);
-    }
+impl Shorthand for RawPreparation {
+    const KEY: &'static str = "run";
 }

@@ -3,13 +3,11 @@
 use serde_json::{Number, Value, json};
 
 use super::{
+    Field,
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
-    union::{CountOr, NoneOrTexts, TextOr},
-    value::{
-        Anything, Count, Deferred, Integer, Members, OneOrMany, Placed, Table, Text, TextTable,
-        Texts,
-    },
+    union::{NoneOrTexts, Short, Shorthand, TextOr},
+    value::{Anything, Deferred, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
 };
 use crate::yaml::{Kind, Node};
 
@@ -63,10 +61,10 @@ shape! {
         /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, `resourceTemplates`, or the
         /// one at `path`, which leads into the structured content where it leads nowhere in the text. Of several JSON
         /// values in the text the first is looked at.
-        min_results = "min_results": CountOr<RawResults>;
+        min_results = "min_results": Short<u64, RawResults>;
         /// The same array has at most so many items. Fails when the text holds several JSON values, and is what is
         /// looked at.
-        max_results = "max_results": CountOr<RawResults>;
+        max_results = "max_results": Short<u64, RawResults>;
         /// The member `net_delta` of the answer is this number. Fails when the text holds several JSON values.
         net_delta = "net_delta": Number;
         /// Files that hold these texts after the call; those of a step, before the next one begins. Paths are relative to the fixture when there is one,
@@ -86,13 +84,13 @@ shape! {
         /// Nothing but these paths (globs) changed in the fixture since the server started: content, kind or mode. A path is relative to the fixture or begins with `{{fixture}}`.
         only_changed = "only_changed": RawGlobs;
         /// At least so many progress notifications came for the call.
-        min_progress = "min_progress": Count;
+        min_progress = "min_progress": u64;
         /// How progress was told.
         progress = "progress": RawProgress;
         /// The answer came within this time, such as `500ms`.
         max_duration = "max_duration": Text;
         /// The answer is at most so many bytes long.
-        max_bytes = "max_bytes": Count;
+        max_bytes = "max_bytes": u64;
         /// What the server told during the call and after its answer: what must come is waited for, 1 s at most,
         /// and what must not come for 100 ms.
         notifications = "notifications": RawNotificationsExpect;
@@ -128,7 +126,7 @@ shape! {
     /// A JSON-RPC error; what is not written is not looked at.
     RawError, "`error`" {
         /// Its code.
-        code = "code": Integer;
+        code = "code": i64;
         /// A text that its message contains, or a regular expression between slashes, with flags inside: `/(?i)denied/`.
         message = "message": Text;
         /// Members of its data.
@@ -140,7 +138,7 @@ shape! {
     /// A number of results at a place.
     RawResults, "a number of results" {
         /// How many.
-        count = "count": Count;
+        count = "count": u64;
         /// Where the array is, as JSONPath. What a path matches that ends in `[*]`, a filter or a slice is counted
         /// itself. Another one that can match several places leads to arrays, of which each must have so many
         /// items; where it leads to other values, these are counted. A path that leads nowhere fails, unless a
@@ -153,7 +151,7 @@ shape! {
     /// How progress was told; what is not written is not looked at.
     RawProgress, "`progress`" {
         /// At least so many notifications.
-        min = "min": Count;
+        min = "min": u64;
         /// Whether each value is greater than the one before.
         monotonic = "monotonic": bool;
         /// Whether the last value is the total.
@@ -165,10 +163,10 @@ shape! {
     /// What must hold for the notifications.
     RawNotificationsExpect, "`notifications`" {
         /// At least so many.
-        min_count = "min_count": Count;
+        min_count = "min_count": u64;
         /// At most so many. Progress that came because we ask for it with every call counts only where
         /// `notifications/progress` is named in `methods`, `not_methods` or `in_order`.
-        max_count = "max_count": Count;
+        max_count = "max_count": u64;
         /// Each of these methods occurs.
         methods = "methods": Texts;
         /// None of these methods occurs.
@@ -186,9 +184,9 @@ shape! {
     /// What must hold for the log messages.
     RawLoggingExpect, "`expect` of `assert_logging`" {
         /// At least so many.
-        min_messages = "min_messages": Count;
+        min_messages = "min_messages": u64;
         /// At most so many.
-        max_messages = "max_messages": Count;
+        max_messages = "max_messages": u64;
         /// A message of each of these levels occurs.
         contains_level = "contains_level": Texts;
         /// Each of these texts occurs in the data of some message.
@@ -204,7 +202,7 @@ shape! {
         /// The method, such as `sampling/createMessage`.
         method = "method": Text;
         /// How often, with these parameters. Default: at least once.
-        count = "count": Count;
+        count = "count": u64;
         /// Members of its parameters.
         params = "params": Anything;
     }
@@ -226,7 +224,7 @@ shape! {
     /// How the server ended.
     RawExitMap, "`exit`" {
         /// With this exit code. In a container 128 and the number of a signal is also what that signal leaves.
-        code = "code": Integer;
+        code = "code": i64;
         /// Whether with code 0 on the end of its input, leaving nothing behind.
         clean = "clean": bool;
     }
@@ -245,17 +243,17 @@ shape! {
         /// Members of the arguments of some call, for `args_contain`.
         args = "args": Members;
         /// How often exactly, for `count`.
-        count = "count": Count;
+        count = "count": u64;
         /// How often at least, for `count`.
-        min = "min": Count;
+        min = "min": u64;
         /// How often at most, for `count`.
-        max = "max": Count;
+        max = "max": u64;
         /// The tool after which `tool` is not called any more, for `never_after`.
         after = "after": Text;
         /// `ok` or `error`, for `outcome`.
         outcome = "outcome": Text;
         /// The longest time in milliseconds, for `within_ms`.
-        within_ms = "within_ms": Count;
+        within_ms = "within_ms": u64;
         /// The tool whose first call begins the time, for `within_ms`.
         from = "from": Text;
         /// The tool whose last call ends the time, for `within_ms`.
@@ -273,38 +271,30 @@ shape! {
         /// How it ended: `ok` or `error`.
         outcome = "outcome": Text;
         /// Milliseconds since the first call.
-        at_ms = "at_ms": Count;
+        at_ms = "at_ms": u64;
     }
 }
 
 /// `exit`: a map, or short a code or the word `clean`.
 #[derive(Debug)]
-pub struct RawExit(pub RawExitMap);
+pub(crate) struct RawExit(pub(crate) RawExitMap);
 
 impl Readable for RawExit {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        use super::Field;
         let at = node.at;
-        match &node.kind {
-            Kind::Number(..) => Integer::read(node, reading).map(|value| {
-                Self(RawExitMap {
-                    code: Some(Field { value, key: at, at }),
-                    clean: None,
-                })
-            }),
-            Kind::Text(text, _) if text == "clean" => Some(Self(RawExitMap {
-                code: None,
-                clean: Some(Field {
-                    value: true,
-                    key: at,
-                    at,
-                }),
-            })),
-            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                let map = reading.one_form::<Self, _>(node, &["clean"], RawExitMap::read);
-                map.map(Self)
-            }
+        let mut short = RawExitMap::default();
+        if let Kind::Number(..) = node.kind {
+            let value = i64::read(node, reading)?;
+            short.code = Some(Field { value, key: at, at });
+            return Some(Self(short));
         }
+        if node.written() == Some("clean") {
+            let value = true;
+            short.clean = Some(Field { value, key: at, at });
+            return Some(Self(short));
+        }
+        let map = reading.one_form::<Self, _>(node, RawExitMap::read);
+        map.map(Self)
     }
 
     fn words() -> String {
@@ -320,9 +310,13 @@ impl Readable for RawExit {
     }
 }
 
-/// Path patterns; none at all means that nothing may change.
+impl Shorthand for RawResults {
+    const KEY: &'static str = "count";
+}
+
+/// Path patterns. No value means that nothing may change.
 #[derive(Debug)]
-pub struct RawGlobs(pub Texts);
+pub(crate) struct RawGlobs(pub(crate) Texts);
 
 impl Readable for RawGlobs {
     const TAKES_NOTHING: bool = true;

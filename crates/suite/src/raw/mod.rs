@@ -2,21 +2,21 @@
 //! key is defined once; its reader, its entry in the reference and in the JSON Schema come from that. What the
 //! values mean is settled by `suite::lower`.
 
-pub mod asked;
-pub mod assertion;
-pub mod client;
-pub mod docker;
-pub mod expect;
-pub mod read;
-pub mod server;
-pub mod settings;
-pub mod shape;
-pub mod step;
-pub mod subject;
-pub mod union;
-pub mod value;
+pub(crate) mod asked;
+pub(crate) mod assertion;
+pub(crate) mod client;
+pub(crate) mod docker;
+pub(crate) mod expect;
+pub(crate) mod read;
+pub(crate) mod server;
+pub(crate) mod settings;
+pub(crate) mod shape;
+pub(crate) mod step;
+pub(crate) mod subject;
+pub(crate) mod union;
+pub(crate) mod value;
 
-pub use self::{
+pub(crate) use self::{
     read::{Field, Readable, Reading},
     shape::{KeyDoc, ShapeDoc},
 };

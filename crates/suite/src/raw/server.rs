@@ -4,12 +4,12 @@ use super::{
     client::RawCapabilities,
     docker::RawDocker,
     shape::shape,
-    union::{FlagOr, TextOr},
+    union::{FlagOr, Short, TextOr},
     value::{OneOrMany, Text, TextTable, Texts},
 };
 
 /// What says which server to start or to reach. Where one of these is misspelt, none is missing.
-pub const KEYS_OF_A_SERVER: [&str; 7] = [
+pub(crate) const KEYS_OF_A_SERVER: [&str; 7] = [
     "server",
     "command",
     "builtin",
@@ -46,7 +46,7 @@ shape! {
         /// The profile of the embedded server to start instead of a command.
         builtin = "builtin": Text;
         /// The container image to start the server in, or a map with more to say.
-        docker = "docker": TextOr<RawDocker>;
+        docker = "docker": Short<Text, RawDocker>;
         /// The protocol revision: `auto` (the default: the newest with a handshake that both know, and `stateless` where
         /// the server refuses a handshake for it), a revision such as `2025-06-18`, or `stateless` (2026-07-28, without a
         /// handshake). With a list, or `all` that the server speaks, assertions are repeated on each.

@@ -6,8 +6,8 @@ use super::{
     docker::RawDocker,
     server::RawServer,
     shape::shape,
-    union::TextOr,
-    value::{Anything, Count, Table, Text, Texts},
+    union::Short,
+    value::{Anything, Table, Text, Texts},
 };
 
 shape! {
@@ -19,12 +19,12 @@ shape! {
         /// Servers by name; `--target` runs every assertion on each of those it names, with the `env` of its own `server`.
         targets = "targets": Table<Box<RawServer>>;
         /// What holds for every container whose own `docker` does not say it; a text is an image.
-        docker = "docker": TextOr<RawDocker>;
+        docker = "docker": Short<Text, RawDocker>;
         /// The folder copied fresh for every assertion, relative to the settings file. Of several
         /// suites in one run the first settings file decides; a warning tells of a fixture that does not hold.
         fixture = "fixture": Text;
         /// How many assertions run at once.
-        jobs = "jobs": Count;
+        jobs = "jobs": u64;
         /// Reports to write, each `FORMAT=PATH`, relative to the caller's directory as on the command line. `ci` takes
         /// options instead.
         report = "report": Texts;

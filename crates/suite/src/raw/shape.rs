@@ -5,35 +5,35 @@ use serde_json::{Value, json};
 
 /// A map of the format.
 #[derive(Debug)]
-pub struct ShapeDoc {
+pub(crate) struct ShapeDoc {
     /// The Rust name, which names the definition in the JSON Schema.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// How messages and the reference call it: `` `server` ``.
-    pub owner: &'static str,
+    pub(crate) owner: &'static str,
     /// What it is for.
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
     /// Its keys in the order of the reference.
-    pub keys: &'static [KeyDoc],
+    pub(crate) keys: &'static [KeyDoc],
 }
 
 /// A key of a map.
 #[derive(Debug)]
-pub struct KeyDoc {
+pub(crate) struct KeyDoc {
     /// The key.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// What it means.
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
     /// What it takes, in words.
-    pub words: fn() -> String,
+    pub(crate) words: fn() -> String,
     /// What it takes, as JSON Schema.
-    pub schema: fn() -> Value,
+    pub(crate) schema: fn() -> Value,
     /// Adds the maps that stand under it.
-    pub shapes: fn(&mut Vec<&'static ShapeDoc>),
+    pub(crate) shapes: fn(&mut Vec<&'static ShapeDoc>),
 }
 
 impl ShapeDoc {
     /// Adds this map and those below it, each once.
-    pub fn collect(&'static self, into: &mut Vec<&'static Self>) {
+    pub(crate) fn collect(&'static self, into: &mut Vec<&'static Self>) {
         if into.iter().any(|known| known.name == self.name) {
             return;
         }
@@ -45,17 +45,17 @@ impl ShapeDoc {
 }
 
 /// The JSON Schema that refers to the definition of a map.
-pub fn reference(name: &str) -> Value {
+pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{}", definition(name)) })
 }
 
 /// The name of a map's definition: the Rust name without `Raw`.
-pub fn definition(name: &str) -> &str {
+pub(crate) fn definition(name: &str) -> &str {
     name.strip_prefix("Raw").unwrap_or(name)
 }
 
 /// A doc comment as one paragraph.
-pub fn paragraph(doc: &str) -> String {
+pub(crate) fn paragraph(doc: &str) -> String {
     let lines: Vec<&str> = doc.lines().map(str::trim).collect();
     lines.join(" ").trim().to_owned()
 }
@@ -70,13 +70,13 @@ macro_rules! shape {
     ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Default)]
-        pub struct $name {
-            $($(#[doc = $field_doc])+ pub $field: Option<$crate::raw::Field<$kind>>,)+
+        pub(crate) struct $name {
+            $($(#[doc = $field_doc])+ pub(crate) $field: Option<$crate::raw::Field<$kind>>,)+
         }
 
         impl $name {
             /// The keys and what they mean.
-            pub const SHAPE: &'static $crate::raw::ShapeDoc = &$crate::raw::ShapeDoc {
+            pub(crate) const SHAPE: &'static $crate::raw::ShapeDoc = &$crate::raw::ShapeDoc {
                 name: stringify!($name),
                 owner: $owner,
                 doc: concat!($($doc, "\n"),+),
@@ -90,7 +90,7 @@ macro_rules! shape {
             };
 
             /// The names of the keys.
-            pub const KEYS: &'static [&'static str] = &[$($key,)+];
+            pub(crate) const KEYS: &'static [&'static str] = &[$($key,)+];
         }
 
         impl $crate::raw::Readable for $name {
@@ -99,14 +99,15 @@ macro_rules! shape {
                 reading: &mut $crate::raw::Reading,
             ) -> Option<Self> {
                 let entries = reading.shape(node, $owner, Self::KEYS)?;
-                let mut out = Self::default();
+                $(let mut $field = None;)+
                 for entry in entries {
                     match entry.key.text.as_str() {
-                        $($key => out.$field = reading.field(entry),)+
+                        $($key => $field = reading.field(entry),)+
                         _ => reading.unknown_key(&entry.key, $owner, Self::KEYS),
                     }
                 }
-                Some(out)
+                // Built as a whole, so that the compiler reports keys that are not lowered.
+                Some(Self { $($field,)+ })
             }
 
             fn words() -> String {

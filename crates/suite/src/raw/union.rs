@@ -1,42 +1,40 @@
-//! Keys that take values of different kinds.
+//! Keys that take values of different types.
+
+use std::marker::PhantomData;
 
 use serde_json::{Value, json};
 
 use super::{
     read::{Readable, Reading},
     shape::ShapeDoc,
-    value::{Count, Text, Texts, flag_word},
+    value::{Text, Texts, flag_word},
 };
-use crate::yaml::{Kind, Node, Style};
+use crate::yaml::{Entry, Key, Kind, Node, Style};
 
-/// A switch, or a text in its place.
+/// A switch, or another value.
 #[derive(Debug)]
-pub enum FlagOr<T> {
+pub(crate) enum FlagOr<T> {
     /// The switch.
     Flag(bool),
-    /// The other thing.
+    /// The other value.
     Other(T),
 }
 
 impl<T: Readable> Readable for FlagOr<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let flag = match &node.kind {
-            Kind::Flag(..) => true,
-            Kind::Text(text, Style::Plain) => flag_word(text).is_some(),
-            Kind::Text(text, Style::Quoted) => matches!(text.as_str(), "true" | "false"),
-            Kind::Number(..) => {
-                // 0 and 1 are meant as a switch, and a switch is written with a word.
-                reading.wrong_type(&node, &Self::words());
-                return None;
+        match &node.kind {
+            // A switch is written as a word, and `0` and `1` are meant as one.
+            Kind::Number(..) => return reading.refuse(&node),
+            Kind::Text(text, Style::Quoted) if matches!(text.as_str(), "true" | "false") => {}
+            Kind::Flag(..) => {}
+            Kind::Text(..) | Kind::Null | Kind::List(_) | Kind::Map(_) => {
+                if flag_word(&node).is_none() {
+                    let other = reading.one_form::<Self, T>(node, T::read);
+                    return other.map(Self::Other);
+                }
             }
-            Kind::Null | Kind::List(_) | Kind::Map(_) => false,
-        };
-        if flag {
-            bool::read(node, reading).map(Self::Flag)
-        } else {
-            let other = reading.one_form::<Self, T>(node, &[], T::read);
-            other.map(Self::Other)
         }
+        bool::read(node, reading).map(Self::Flag)
     }
 
     fn words() -> String {
@@ -47,7 +45,7 @@ impl<T: Readable> Readable for FlagOr<T> {
         json!({
             "anyOf": [bool::schema(), T::schema()],
             "not": { "type": "number" },
-            // A quoted switch is none.
+            // A switch in quotes is an error.
             "allOf": [{ "not": { "enum": ["true", "false"] } }],
         })
     }
@@ -57,26 +55,22 @@ impl<T: Readable> Readable for FlagOr<T> {
     }
 }
 
-/// A text, or a map with more to say.
+/// A text, or another value.
 #[derive(Debug)]
-pub enum TextOr<T> {
+pub(crate) enum TextOr<T> {
     /// The text.
     Text(Text),
-    /// The map.
-    Map(T),
+    /// The other value.
+    Other(T),
 }
 
 impl<T: Readable> Readable for TextOr<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => {
-                Text::read(node, reading).map(Self::Text)
-            }
-            Kind::Null | Kind::List(_) | Kind::Map(_) => {
-                let map = reading.one_form::<Self, T>(node, &[], T::read);
-                map.map(Self::Map)
-            }
+        if node.written().is_some() {
+            return Text::read(node, reading).map(Self::Text);
         }
+        let other = reading.one_form::<Self, T>(node, T::read);
+        other.map(Self::Other)
     }
 
     fn words() -> String {
@@ -92,32 +86,41 @@ impl<T: Readable> Readable for TextOr<T> {
     }
 }
 
-/// A number, or a map with more to say.
+/// A map, of which one key may be written alone: `docker: IMAGE` is `docker: {image: IMAGE}`.
 #[derive(Debug)]
-pub enum CountOr<T> {
-    /// The number.
-    Count(u64),
-    /// The map.
-    Map(T),
+pub(crate) struct Short<S, T>(pub(crate) T, PhantomData<S>);
+
+/// The key of a map that may be written alone.
+pub(crate) trait Shorthand: Readable {
+    /// Its name.
+    const KEY: &'static str;
+
+    /// The map that a value in its place stands for.
+    fn spelled_out(node: Node) -> Node {
+        if let Kind::Map(_) | Kind::Null = node.kind {
+            return node;
+        }
+        let at = node.at;
+        let text = Self::KEY.to_owned();
+        let key = Key { text, at };
+        let kind = Kind::Map(vec![Entry { key, value: node }]);
+        Node { kind, at }
+    }
 }
 
-impl<T: Readable> Readable for CountOr<T> {
+impl<S: Readable, T: Shorthand> Readable for Short<S, T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Map(_) => T::read(node, reading).map(Self::Map),
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
-                let count = reading.one_form::<Self, Count>(node, &[], Count::read);
-                count.map(|Count(count)| Self::Count(count))
-            }
-        }
+        let read = |node, reading: &mut Reading| T::read(T::spelled_out(node), reading);
+        let map = reading.one_form::<Self, T>(node, read);
+        map.map(|map| Self(map, PhantomData))
     }
 
     fn words() -> String {
-        format!("{} or {}", Count::words(), T::words())
+        format!("{} or {}", S::words(), T::words())
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [Count::schema(), T::schema()] })
+        json!({ "anyOf": [S::schema(), T::schema()] })
     }
 
     fn shapes(into: &mut Vec<&'static ShapeDoc>) {
@@ -125,44 +128,20 @@ impl<T: Readable> Readable for CountOr<T> {
     }
 }
 
-/// A map whose keys are all optional, so that nothing and `true` say as much as `{}`.
+/// A map whose keys are all optional, so that no value and `true` say as much as `{}`.
 #[derive(Debug)]
-pub enum MapOrNothing<T> {
-    /// No value at all.
-    Nothing,
-    /// `true` or the map.
-    Map(T),
-}
-
-impl<T: Default> MapOrNothing<T> {
-    /// Whether there is no value at all.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::Map(_) => false,
-        }
-    }
-
-    /// The map.
-    pub fn map(self) -> T {
-        match self {
-            Self::Nothing => T::default(),
-            Self::Map(map) => map,
-        }
-    }
-}
+pub(crate) struct MapOrNothing<T>(pub(crate) Option<T>);
 
 impl<T: Readable + Default> Readable for MapOrNothing<T> {
     const TAKES_NOTHING: bool = true;
 
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match &node.kind {
-            Kind::Null => Some(Self::Nothing),
-            Kind::Flag(true, _) => Some(Self::Map(T::default())),
-            Kind::Map(_) => T::read(node, reading).map(Self::Map),
+            Kind::Null => Some(Self(None)),
+            Kind::Flag(true, _) => Some(Self(Some(T::default()))),
+            Kind::Map(_) => T::read(node, reading).map(|map| Self(Some(map))),
             Kind::Flag(false, _) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
+                reading.refuse(&node)
             }
         }
     }
@@ -180,29 +159,17 @@ impl<T: Readable + Default> Readable for MapOrNothing<T> {
     }
 }
 
-/// The word `none`, or names.
+/// Names, or the word `none`.
 #[derive(Debug)]
-pub enum NoneOrTexts {
-    /// `none`.
-    None,
-    /// The names.
-    Texts(Texts),
-}
+pub(crate) struct NoneOrTexts(pub(crate) Vec<Text>);
 
 impl Readable for NoneOrTexts {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Text(text, _) if text == "none" => Some(Self::None),
-            Kind::Null
-            | Kind::Flag(..)
-            | Kind::Number(..)
-            | Kind::Text(..)
-            | Kind::List(_)
-            | Kind::Map(_) => {
-                let texts = reading.one_form::<Self, Texts>(node, &["none"], Texts::read);
-                texts.map(Self::Texts)
-            }
+        if node.written() == Some("none") {
+            return Some(Self(Vec::new()));
         }
+        let texts = reading.one_form::<Self, Texts>(node, Texts::read);
+        texts.map(|Texts(texts)| Self(texts))
     }
 
     fn words() -> String {

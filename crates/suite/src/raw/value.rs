@@ -16,66 +16,53 @@ use mcp::script::rendered::digits;
 
 /// A text at its place. Numbers and booleans are taken as they were written.
 #[derive(Debug, Clone)]
-pub struct Text {
+pub(crate) struct Text {
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// Where it stands.
-    pub at: At,
+    pub(crate) at: At,
 }
 
 /// Texts; a single one need not be in a list.
 #[derive(Debug, Default)]
-pub struct Texts(pub Vec<Text>);
+pub(crate) struct Texts(pub(crate) Vec<Text>);
 
-/// Things of one kind; a single one need not be in a list.
+/// Values of one type; a single one need not be in a list.
 #[derive(Debug)]
-pub struct OneOrMany<T>(pub Vec<T>);
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<T>);
 
 /// A map from texts of the user's choice.
 #[derive(Debug)]
-pub struct Table<T>(pub Vec<(Key, T)>);
+pub(crate) struct Table<T>(pub(crate) Vec<(Key, T)>);
 
-/// Texts by names of the user's choice; nothing is the empty text.
+/// Texts by names of the user's choice; a name without a value has the empty text.
 #[derive(Debug, Default)]
-pub struct TextTable(pub Vec<(Key, Text)>);
+pub(crate) struct TextTable(pub(crate) Vec<(Key, Text)>);
 
-/// A map that is taken as it is.
+/// A map of any content.
 #[derive(Debug)]
-pub struct Members(pub Node);
+pub(crate) struct Members(pub(crate) Node);
 
-/// Any value, taken as it is.
+/// Any value.
 #[derive(Debug)]
-pub struct Anything(pub Node);
+pub(crate) struct Anything(pub(crate) Node);
 
-/// Something at its place.
+/// A value at its place.
 #[derive(Debug)]
-pub struct Placed<T> {
-    /// The thing.
-    pub value: T,
+pub(crate) struct Placed<T> {
+    /// The value.
+    pub(crate) value: T,
     /// Where it stands.
-    pub at: At,
+    pub(crate) at: At,
 }
 
-/// Something that is read later, since `{{…}}` in it may have to be filled in before.
+/// A value that is read later, since `{{…}}` in it may have to be filled in before.
 #[derive(Debug)]
-pub struct Deferred<T> {
-    /// The value as it stands.
-    pub node: Node,
-    /// What it will be.
-    becomes: PhantomData<T>,
-}
-
-/// A whole number from 0.
-#[derive(Debug, Clone, Copy)]
-pub struct Count(pub u64);
-
-/// A whole number.
-#[derive(Debug, Clone, Copy)]
-pub struct Integer(pub i64);
+pub(crate) struct Deferred<T>(pub(crate) Node, PhantomData<T>);
 
 impl Text {
-    /// Whether nothing stands in it.
-    pub fn is_blank(&self) -> bool {
+    /// Whether there is nothing but white space.
+    pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 }
@@ -87,10 +74,7 @@ impl Readable for Text {
             Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => {
                 Some(Self { text, at })
             }
-            Kind::Null | Kind::List(_) | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
+            Kind::Null | Kind::List(_) | Kind::Map(_) => reading.refuse(&node),
         }
     }
 
@@ -105,14 +89,10 @@ impl Readable for Text {
 
 impl Readable for bool {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Flag(flag, _) => Some(*flag),
-            Kind::Text(text, Style::Plain) if flag_word(text).is_some() => flag_word(text),
-            Kind::Null | Kind::Number(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
+        if let Kind::Flag(flag, _) = node.kind {
+            return Some(flag);
         }
+        flag_word(&node).or_else(|| reading.refuse(&node))
     }
 
     fn words() -> String {
@@ -120,20 +100,23 @@ impl Readable for bool {
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [{ "type": "boolean" }, flag_words(&["yes", "on", "y", "no", "off", "n"])] })
+        json!({ "anyOf": [{ "type": "boolean" }, any_case(&["yes", "on", "y", "no", "off", "n"])] })
     }
 }
 
-/// Words in any case, as JSON Schema. Whether they stand in quotes it cannot say.
-pub fn flag_words(words: &[&str]) -> Value {
+/// Words in any case, as JSON Schema.
+pub(crate) fn any_case(words: &[&str]) -> Value {
     let letters = |letter: char| format!("[{letter}{}]", letter.to_ascii_uppercase());
     let words = words.iter().map(|word| word.chars().map(letters).collect());
     let words: Vec<String> = words.collect();
     json!({ "type": "string", "pattern": format!("^({})$", words.join("|")) })
 }
 
-/// The switches of YAML 1.1, which the Go tool takes where a boolean is wanted.
-pub(super) fn flag_word(text: &str) -> Option<bool> {
+/// A switch of YAML 1.1, which the Go tool takes where a boolean is expected.
+pub(super) fn flag_word(node: &Node) -> Option<bool> {
+    let Kind::Text(text, Style::Plain) = &node.kind else {
+        return None;
+    };
     match text.to_ascii_lowercase().as_str() {
         "yes" | "on" | "y" => Some(true),
         "no" | "off" | "n" => Some(false),
@@ -141,7 +124,7 @@ pub(super) fn flag_word(text: &str) -> Option<bool> {
     }
 }
 
-/// A whole number. One that only the Go tool takes for a number can mean nothing else.
+/// A whole number. A text that only the Go tool reads as a number can mean nothing else.
 fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Option<N> {
     let number = match &node.kind {
         Kind::Number(number, _) => {
@@ -157,25 +140,17 @@ fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Opti
     };
     let found = digits(&number).and_then(|digits| digits.parse().ok());
     if found.is_none() {
-        let origin = reading.problems.origin(node.at);
-        let problem = problems::bad_number(origin, &written(node), expected);
-        reading.problems.add(problem);
+        let written = node.written().unwrap_or_default();
+        let problem = problems::bad_number(written, expected);
+        reading.problems.add(node.at, problem);
     }
     found
 }
 
-/// A scalar as it was written.
-fn written(node: &Node) -> String {
-    match &node.kind {
-        Kind::Flag(_, text) | Kind::Number(_, text) | Kind::Text(text, _) => text.clone(),
-        Kind::Null | Kind::List(_) | Kind::Map(_) => String::new(),
-    }
-}
-
-impl Readable for Count {
+impl Readable for u64 {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         let expected = "a whole number from 0 to 18446744073709551615";
-        whole(&node, reading, expected).map(Self)
+        whole(&node, reading, expected)
     }
 
     fn words() -> String {
@@ -187,9 +162,9 @@ impl Readable for Count {
     }
 }
 
-impl Readable for Integer {
+impl Readable for i64 {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        whole(&node, reading, "a whole number of 64 bits").map(Self)
+        whole(&node, reading, "a whole number of 64 bits")
     }
 
     fn words() -> String {
@@ -204,13 +179,10 @@ impl Readable for Integer {
 impl Readable for Number {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         reading.check_numbers(&node);
-        match node.kind {
-            Kind::Number(number, _) => Some(number),
-            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
-        }
+        let Kind::Number(number, _) = node.kind else {
+            return reading.refuse(&node);
+        };
+        Some(number)
     }
 
     fn words() -> String {
@@ -224,16 +196,13 @@ impl Readable for Number {
 
 impl Readable for Texts {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match node.kind {
-            Kind::List(_) => Vec::read(node, reading).map(Self),
-            Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => {
-                Text::read(node, reading).map(|text| Self(vec![text]))
-            }
-            Kind::Null | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
+        if let Kind::List(_) = node.kind {
+            return Vec::read(node, reading).map(Self);
         }
+        if node.written().is_none() {
+            return reading.refuse(&node);
+        }
+        Text::read(node, reading).map(|text| Self(vec![text]))
     }
 
     fn words() -> String {
@@ -248,13 +217,13 @@ impl Readable for Texts {
 
 impl Texts {
     /// The texts without their places.
-    pub fn strings(self) -> Vec<String> {
+    pub(crate) fn strings(self) -> Vec<String> {
         self.0.into_iter().map(|text| text.text).collect()
     }
 }
 
-/// What can be read of several entries. One that cannot was told, which makes the document unusable; the others are
-/// kept, so that whatever is wrong inside of them is told as well. `None` where none of them can be read.
+/// The entries that could be read. One that could not was reported, which makes the document unusable; the others are
+/// kept, so that problems inside of them are reported as well. `None` when none of them could be read.
 fn readable<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
     let (mut found, mut is_refused) = (Vec::new(), false);
     for entry in entries {
@@ -266,20 +235,14 @@ fn readable<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 
 impl<T: Readable> Readable for Vec<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match node.kind {
-            Kind::List(items) => {
-                // The Go tool passes over items that are nothing.
-                let dropped = |item: &Node| {
-                    item.is_null() && !T::TAKES_NOTHING && reading.dialect == Dialect::Compat
-                };
-                let items: Vec<Node> = items.into_iter().filter(|item| !dropped(item)).collect();
-                readable(items.into_iter().map(|item| T::read(item, reading)))
-            }
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
+        let Kind::List(mut items) = node.kind else {
+            return reading.refuse(&node);
+        };
+        // The Go tool ignores items without a value.
+        if reading.dialect == Dialect::Compat && !T::TAKES_NOTHING {
+            items.retain(|item| !item.is_null());
         }
+        readable(items.into_iter().map(|item| T::read(item, reading)))
     }
 
     fn words() -> String {
@@ -297,13 +260,11 @@ impl<T: Readable> Readable for Vec<T> {
 
 impl<T: Readable> Readable for OneOrMany<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match node.kind {
-            Kind::List(_) => Vec::read(node, reading).map(Self),
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
-                let one = reading.one_form::<Self, T>(node, &[], T::read);
-                one.map(|one| Self(vec![one]))
-            }
+        if let Kind::List(_) = node.kind {
+            return Vec::read(node, reading).map(Self);
         }
+        let one = reading.one_form::<Self, T>(node, T::read);
+        one.map(|one| Self(vec![one]))
     }
 
     fn words() -> String {
@@ -321,10 +282,8 @@ impl<T: Readable> Readable for OneOrMany<T> {
 
 impl<T: Readable> Readable for Table<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let entries = reading.map(node, &Self::words())?;
-        let found = entries
-            .into_iter()
-            .map(|entry| T::read(entry.value, reading).map(|value| (entry.key, value)));
+        let entries = reading.map(node, &Self::words())?.into_iter();
+        let found = entries.map(|it| Some((it.key, T::read(it.value, reading)?)));
         readable(found).map(Self)
     }
 
@@ -343,16 +302,12 @@ impl<T: Readable> Readable for Table<T> {
 
 impl Readable for TextTable {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let entries = reading.map(node, &Self::words())?;
-        let found = entries.into_iter().map(|entry| {
-            let at = entry.value.at;
-            let text = if entry.value.is_null() {
-                let text = String::new();
-                Some(Text { text, at })
-            } else {
-                Text::read(entry.value, reading)
-            };
-            text.map(|text| (entry.key, text))
+        let entries = reading.map(node, &Self::words())?.into_iter();
+        let found = entries.map(|mut it| {
+            if it.value.is_null() {
+                it.value.kind = Kind::Text(String::new(), Style::Quoted);
+            }
+            Some((it.key, Text::read(it.value, reading)?))
         });
         readable(found).map(Self)
     }
@@ -386,16 +341,11 @@ impl<T: Readable> Readable for Box<T> {
 
 impl Readable for Members {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Map(_) => {
-                reading.check_numbers(&node);
-                Some(Self(node))
-            }
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
-        }
+        let Kind::Map(_) = node.kind else {
+            return reading.refuse(&node);
+        };
+        reading.check_numbers(&node);
+        Some(Self(node))
     }
 
     fn words() -> String {
@@ -445,10 +395,7 @@ impl<T: Readable> Readable for Placed<T> {
 
 impl<T: Readable> Readable for Deferred<T> {
     fn read(node: Node, _reading: &mut Reading) -> Option<Self> {
-        Some(Self {
-            node,
-            becomes: PhantomData,
-        })
+        Some(Self(node, PhantomData))
     }
 
     fn words() -> String {

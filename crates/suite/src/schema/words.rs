@@ -5,11 +5,7 @@ use serde_json::{Value, json};
 use super::{TEMPLATE, conditions::present};
 use crate::{
     model::{expectation::LogLevel, server::PROFILES},
-    raw::{
-        Readable,
-        shape::reference,
-        value::{Count, flag_words},
-    },
+    raw::{Readable, shape::reference, value::any_case},
 };
 use mcp::{observation::finding::FindingCode, protocol::revision::Revision};
 
@@ -47,13 +43,13 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
         ("Rule", "outcome") => marked_or(&["ok", "error"]),
         ("TraceCall", "outcome") => one_of(&["ok", "error"]),
         ("Step", "ping") => {
-            json!({ "anyOf": [{ "const": true }, flag_words(&["yes", "on", "y"])] })
+            json!({ "anyOf": [{ "const": true }, any_case(&["yes", "on", "y"])] })
         }
         ("Tool" | "Sampling" | "Elicitation" | "Logging" | "Notifications" | "Step", "tool") => {
             json!({ "type": ["string", "number", "boolean"], "pattern": "\\S" })
         }
         ("Expect", "content") => {
-            let size = json!({ "anyOf": [Count::schema(), reference(TEMPLATE)] });
+            let size = json!({ "anyOf": [u64::schema(), reference(TEMPLATE)] });
             one_or_many(&json!({ "type": "object", "properties": { "min_bytes": size } }))
         }
         ("Expect", "server_requests") => {
@@ -93,17 +89,8 @@ fn one_or_many(one: &Value) -> Value {
 
 /// One of the words, the first ones in any case.
 fn in_any_case(words: &[&str], exact: &[&str]) -> Value {
-    let letters = |word: &str| -> String {
-        let pairs = word.chars().map(|letter| {
-            let large = letter.to_ascii_uppercase();
-            format!("[{letter}{large}]")
-        });
-        pairs.collect()
-    };
-    let patterns: Vec<String> = words.iter().map(|word| letters(word)).collect();
-    let pattern = format!("^({})$", patterns.join("|"));
     let known: Vec<&str> = words.iter().chain(exact).copied().collect();
-    json!({ "anyOf": [one_of(&known), { "type": "string", "pattern": pattern }] })
+    json!({ "anyOf": [one_of(&known), any_case(words)] })
 }
 
 fn at_least_one(item: &Value) -> Value {

@@ -267,8 +267,8 @@ fn what_settings_that_cannot_be_read_may_say_is_not_missing() {
     });
     insta::assert_snapshot!(reasons.collect::<Vec<_>>().join("\n"), @"
     mcp-assert.yaml:1: the YAML is broken: unclosed bracket '{'
-    a.yaml:1: the settings, which may say which server to start, cannot be read
-    a.yaml:3: the settings, which may say which server to start, cannot be read
+    a.yaml:1: nothing says which server to start
+    a.yaml:3: nothing says which server to start
     ");
 }
 

@@ -179,10 +179,7 @@ fn anchors_and_merge_keys_work() {
         "setup:\n  - &s {tool: a, args: {x: 1}}\n  - <<: *s\n    tool: b\nassert: {tool: x}\n",
     );
     assert_eq!(body.setup.len(), 2);
-    for (key, merged) in [
-        ("!!merge '<<'", r#"{"a":1}"#),
-        ("!!str <<", r#"{"<<":{"a":1}}"#),
-    ] {
+    for (key, merged) in [("!!str <<", r#"{"<<":{"a":1}}"#), ("! <<", r#"{"a":1}"#)] {
         let body = self::body(&format!("assert: {{tool: x, args: {{{key}: {{a: 1}}}}}}\n"));
         let Subject::Tool(call) = &body.subject else {
             panic!("a call");

@@ -18,7 +18,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use super::{
     Dialect,
-    discover::{Contents, LoadOptions, Loaded, load},
+    discover::{LoadOptions, Loaded, load},
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{Assertion, Entry},
     problems::Problems,
@@ -109,7 +109,6 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
-            contents: Contents::Told,
             environment: &self.environment,
         };
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
@@ -162,7 +161,6 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
-            contents: Contents::Told,
             environment: &self.environment,
         };
         load(&[PathBuf::from(path)], &options)

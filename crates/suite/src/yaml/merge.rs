@@ -1,4 +1,4 @@
-//! The entries of a finished mapping: merge keys are filled in, keys that occur twice are told.
+//! The entries of a finished mapping: merge keys are filled in, and duplicate keys are reported.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,73 +8,55 @@ use crate::problems::{self, Problems};
 /// The key of maps that are merged into another one.
 pub(crate) const MERGE: &str = "<<";
 
-/// The entries with those of merged maps behind them, where `merge_keys` begin at these bytes. A merge that cannot be
-/// filled in stays as a key without value, so that readers know that keys are lacking.
+/// The entries, followed by those of merged maps; `merge_keys` begin at these bytes. A merge that fails stays as a key
+/// without value, so that readers know that keys are missing.
 pub(super) fn merged(
     entries: Vec<Entry>,
     merge_keys: &HashSet<usize>,
     problems: &mut Problems,
 ) -> Vec<Entry> {
-    let mut own: Vec<Entry> = Vec::with_capacity(entries.len());
     let mut known: HashMap<String, At> = HashMap::new();
-    let mut merges: Vec<Entry> = Vec::new();
+    let (mut own, mut merges) = (Vec::with_capacity(entries.len()), Vec::new());
     for entry in entries {
         let at = entry.key.at;
-        let is_merge = entry.key.text == MERGE && merge_keys.contains(&at.span.start);
-        let first = known.get(&entry.key.text).copied();
-        if let Some(first) = first {
+        let first = *known.entry(entry.key.text.clone()).or_insert(at);
+        if first != at {
             let line = problems.origin(first).position().line;
-            let origin = problems.origin(at);
-            problems.add(problems::duplicate_key(origin, &entry.key.text, line));
-        } else {
-            known.insert(entry.key.text.clone(), at);
+            problems.add(at, problems::duplicate_key(&entry.key.text, line));
         }
-        if is_merge {
+        if entry.key.text == MERGE && merge_keys.contains(&at.span.start) {
             merges.push(entry);
-        } else if first.is_none() {
+        } else if first == at {
             own.push(entry);
         }
     }
     for Entry { key, value } in merges {
         let at = value.at;
-        let (maps, is_sound) = maps_of(value, problems);
-        for entry in maps.into_iter().flatten() {
-            if !known.contains_key(&entry.key.text) {
-                known.insert(entry.key.text.clone(), entry.key.at);
-                own.push(entry);
+        let maps = match value {
+            Node {
+                kind: Kind::List(items),
+                ..
+            } => items,
+            single => vec![single],
+        };
+        for map in maps {
+            if let Kind::Map(entries) = map.kind {
+                let is_new = |entry: &Entry| known.insert(entry.key.text.clone(), at).is_none();
+                own.extend(entries.into_iter().filter(is_new));
+                continue;
             }
-        }
-        if !is_sound {
-            let kind = Kind::Null;
-            let value = Node { kind, at };
-            own.push(Entry { key, value });
+            if !problems.is_broken(map.at) {
+                problems.add(at, problems::merge_of_no_map());
+            }
+            let value = Node {
+                kind: Kind::Null,
+                at,
+            };
+            own.push(Entry {
+                key: key.clone(),
+                value,
+            });
         }
     }
     own
-}
-
-/// The maps to be merged, and whether that is all that was to be.
-fn maps_of(value: Node, problems: &mut Problems) -> (Vec<Vec<Entry>>, bool) {
-    let at = value.at;
-    let nodes = match value.kind {
-        Kind::List(items) => items,
-        kind @ (Kind::Map(_) | Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..)) => {
-            vec![Node { kind, at }]
-        }
-    };
-    let mut is_sound = true;
-    let mut maps = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        match node.kind {
-            Kind::Map(entries) => maps.push(entries),
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
-                is_sound = false;
-                if !problems.is_broken(node.at) {
-                    let origin = problems.origin(at);
-                    problems.add(problems::merge_of_no_map(origin));
-                }
-            }
-        }
-    }
-    (maps, is_sound)
 }

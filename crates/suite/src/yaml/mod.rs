@@ -1,15 +1,14 @@
-//! YAML text to a tree of nodes with their places. Owns the YAML parser: nothing else sees its types. What is
-//! wrong with the YAML itself is collected here; what the tree means is read by `suite::raw`.
+//! YAML text to a tree of nodes with their places. Only this module uses the YAML parser.
 
 pub(crate) mod go;
 mod merge;
-pub(crate) mod node;
+mod node;
 mod scalar;
 mod tag;
 mod tree;
 
 pub(crate) use self::{
     merge::MERGE,
-    node::{At, Entry, Key, Kind, Node, Source, Style},
+    node::{At, Entry, Key, Kind, Leaf, Node, Source, Style},
     tree::{Document, parse},
 };

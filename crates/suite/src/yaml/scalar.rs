@@ -1,5 +1,5 @@
-//! Scalars by the core schema of YAML 1.2: what is null, a boolean, a number; everything else is text, so
-//! `yes`, `on` and dates stay as they are.
+//! Scalars by the core schema of YAML 1.2: null, booleans and numbers; everything else is text, so `yes`, `on` and dates
+//! stay as they are.
 
 use serde_json::Number;
 
@@ -9,139 +9,80 @@ use super::{
 };
 use crate::Dialect;
 
-/// A plain scalar that is a number in YAML and none in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotJson;
-
-/// What a scalar without quotes and without a tag means.
-pub(super) fn plain(text: &str, dialect: Dialect) -> Result<Kind, NotJson> {
+/// The value of a scalar without quotes and without a tag; `None` for a number that JSON does not have.
+pub(super) fn plain(text: &str, dialect: Dialect) -> Option<Kind> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Ok(Kind::Null),
-        "true" | "True" | "TRUE" => return Ok(Kind::Flag(true, text.to_owned())),
-        "false" | "False" | "FALSE" => return Ok(Kind::Flag(false, text.to_owned())),
+        "" | "~" | "null" | "Null" | "NULL" => return Some(Kind::Null),
+        "true" | "True" | "TRUE" => return Some(Kind::Flag(true, text.to_owned())),
+        "false" | "False" | "FALSE" => return Some(Kind::Flag(false, text.to_owned())),
+        ".nan" | ".NaN" | ".NAN" => return None,
         _ => {}
     }
-    let first = text.as_bytes().first().copied().unwrap_or_default();
-    if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
-        return Ok(Kind::Text(text.to_owned(), Style::Plain));
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return None;
     }
-    if is_not_finite(text) {
-        return Err(NotJson);
-    }
-    Ok(match number_of(text, dialect) {
+    let is_numeric =
+        text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
+    let number = match dialect {
+        _ if !is_numeric => None,
+        Dialect::Native => number(text),
+        Dialect::Compat => go::number(text),
+    };
+    Some(match number {
         Some(number) => Kind::Number(number, text.to_owned()),
         None => Kind::Text(text.to_owned(), Style::Plain),
     })
 }
 
-/// Whether the text is an infinity or not-a-number of YAML.
-fn is_not_finite(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
-}
-
-/// The number a text stands for by these rules.
-pub(super) fn number_of(text: &str, dialect: Dialect) -> Option<Number> {
-    match dialect {
-        Dialect::Native => number(text),
-        Dialect::Compat => go::number(text),
-    }
-}
-
-/// The number a text stands for, with all its digits.
+/// The number that a text stands for, with all its digits.
 pub(super) fn number(text: &str) -> Option<Number> {
+    let based = |digits: &str, base| {
+        let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
+        let number = u128::from_str_radix(digits, base).ok()?;
+        number.to_string().parse().ok()
+    };
     if let Some(digits) = text.strip_prefix("0x") {
-        return radix(digits, 16);
+        return based(digits, 16);
     }
-    if let Some(digits) = text.strip_prefix("0o") {
-        return radix(digits, 8);
+    match text.strip_prefix("0o") {
+        Some(digits) => based(digits, 8),
+        None => decimal_number(text),
     }
-    decimal_number(text)
 }
 
-/// The number a text of decimal digits stands for.
+/// The number that a text of decimal digits stands for. JSON has no `.5`, no `1.` and no `007`; it checks the rest.
 pub(super) fn decimal_number(text: &str) -> Option<Number> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
-    let json = decimal(unsigned)?;
-    format!("{sign}{json}").parse().ok()
-}
-
-/// Digits of another base as a decimal number of any length.
-fn radix(digits: &str, base: u32) -> Option<Number> {
-    if digits.is_empty() || digits.len() > 4_096 {
+    let end = unsigned.find(|it: char| !it.is_ascii_digit());
+    let (whole, rest) = unsigned.split_at(end.unwrap_or(unsigned.len()));
+    let (fraction, exponent) = rest.split_at(rest.find(['e', 'E']).unwrap_or(rest.len()));
+    if whole.is_empty() && matches!(fraction, "" | ".") {
         return None;
     }
-    let mut decimal = vec![0_u8];
-    for digit in digits.chars() {
-        let mut carry = digit.to_digit(base)?;
-        for place in &mut decimal {
-            let value = u32::from(*place) * base + carry;
-            *place = u8::try_from(value % 10).ok()?;
-            carry = value / 10;
-        }
-        while carry > 0 {
-            decimal.push(u8::try_from(carry % 10).ok()?);
-            carry /= 10;
-        }
-    }
-    let text: String = decimal
-        .iter()
-        .rev()
-        .map(|place| char::from(b'0' + place))
-        .collect();
-    text.parse().ok()
-}
-
-/// An unsigned decimal number of YAML in the notation of JSON: `.5` has no leading digit there, `1.` no
-/// fraction, `007` too many zeros.
-fn decimal(text: &str) -> Option<String> {
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
     };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !fraction.is_none_or(digits) {
-        return None;
-    }
-    if whole.is_empty() && fraction.is_none_or(str::is_empty) {
-        return None;
-    }
-    let trimmed = whole.trim_start_matches('0');
-    let mut json = if trimmed.is_empty() { "0" } else { trimmed }.to_owned();
-    if let Some(fraction) = fraction {
-        json.push('.');
-        json.push_str(if fraction.is_empty() { "0" } else { fraction });
-    }
-    if let Some(exponent) = exponent {
-        let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        if unsigned.is_empty() || !digits(unsigned) {
-            return None;
-        }
-        json.push('e');
-        json.push_str(exponent);
-    }
-    Some(json)
+    let fraction = if fraction == "." { ".0" } else { fraction };
+    format!("{sign}{whole}{fraction}{exponent}").parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Dialect, Kind, NotJson, plain};
+    use super::{Dialect, Kind, plain};
 
     fn case(text: &str, expected: &str) {
         let shown = match plain(text, Dialect::Native) {
-            Ok(Kind::Null) => "null".to_owned(),
-            Ok(Kind::Flag(flag, _)) => format!("flag {flag}"),
-            Ok(Kind::Number(number, _)) => format!("number {number}"),
-            Ok(Kind::Text(text, _)) => format!("text {text}"),
-            Ok(Kind::List(_) | Kind::Map(_)) => "collection".to_owned(),
-            Err(NotJson) => "not json".to_owned(),
+            Some(Kind::Null) => "null".to_owned(),
+            Some(Kind::Flag(flag, _)) => format!("flag {flag}"),
+            Some(Kind::Number(number, _)) => format!("number {number}"),
+            Some(Kind::Text(text, _)) => format!("text {text}"),
+            Some(Kind::List(_) | Kind::Map(_)) => "collection".to_owned(),
+            None => "not json".to_owned(),
         };
         assert_eq!(shown, expected, "{text}");
     }

@@ -1,10 +1,13 @@
-//! Events of the YAML parser to trees, one for each document: aliases and tags are settled here, and everything is
+//! Events of the YAML parser to trees, one for each document. Aliases and tags are resolved here, and depth and size are
 //! bounded.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    iter,
+};
 
 use serde_saphyr::granit_parser::{
-    ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
+    ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, Tag,
     options as parser_options,
 };
 
@@ -12,60 +15,55 @@ use super::{
     merge::{MERGE, merged},
     node::{At, Entry, Key, Kind, Node, Source, Style},
     scalar,
-    tag::{self, Misfit, tag_name},
+    tag::{Misfit, tag_name, tagged},
 };
 use crate::{
     Dialect,
     problems::{self, Problems},
 };
-use text::{
-    diagnostic::Diagnostic,
-    source::{Origin, Span},
-};
+use text::{diagnostic::Diagnostic, source::Span};
 
 /// The deepest nesting that is read.
 const DEEPEST: usize = 100;
 
-/// The most values one document may have once its aliases are filled in.
+/// The most values of one document, aliases filled in.
 const MOST_NODES: usize = 500_000;
 
 /// One document of a file.
 #[derive(Debug)]
 pub(crate) struct Document {
-    /// The value, when the YAML is sound; null for a document without content.
-    pub root: Option<Node>,
+    /// The value, when the YAML is valid; null for a document without content.
+    pub(crate) root: Option<Node>,
     /// The value of the top-level key `name`, even when something after it is broken.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Where it stands.
-    pub at: At,
+    pub(crate) at: At,
     /// What is wrong with the YAML itself.
-    pub problems: Vec<Diagnostic>,
+    pub(crate) problems: Vec<Diagnostic>,
 }
 
 /// A collection whose end has not come yet.
 #[derive(Debug)]
 struct Open {
-    /// What was collected so far.
     children: Children,
     /// Its anchor, 0 for none.
     anchor: usize,
-    /// Where it begins.
     start: usize,
 }
 
 /// The parts of an open collection.
 #[derive(Debug)]
 enum Children {
-    /// Of a sequence.
+    /// The items of a sequence.
     List(Vec<Node>),
-    /// Of a mapping, and the key whose value comes next.
+    /// The entries of a mapping, and the key whose value comes next.
     Map(Vec<Entry>, Option<Key>),
 }
 
-/// Why the rest of a document is passed over.
+/// The rest of a document cannot be read.
 struct Stop;
 
-/// What is known while a document is read.
+/// The state while a document is read.
 struct Builder<'a> {
     text: &'a str,
     source: Source,
@@ -79,14 +77,14 @@ struct Builder<'a> {
     nodes: usize,
 }
 
-/// Reads the documents of a text one by one. A document that is broken does not hide the ones after it. `problems`
-/// says whose places are told; what it holds already comes with the first document. `dialect` says what is a number.
+/// Reads the documents of a text one by one, so that only one of them is in memory. A broken document does not hide the
+/// next ones. `problems` names the files of the places; `dialect` decides what a number is.
 pub(crate) fn parse(
     text: &str,
     source: Source,
     problems: Problems,
     dialect: Dialect,
-) -> Documents<'_> {
+) -> impl Iterator<Item = Document> {
     let mut options = parser_options! {
         emit_unresolved_aliases: true,
         flow_nesting_limit: DEEPEST,
@@ -94,93 +92,64 @@ pub(crate) fn parse(
         simple_key_max_lookahead: 4_096,
     };
     options.set_emit_comments(false);
-    Documents {
-        parser: Parser::new_from_str_with_options(text, options),
-        builder: Builder::new(text, source, problems, dialect),
-        start: None,
-        over: false,
-    }
-}
-
-/// The documents of a text, in their order; each is gone before the next one is read, so that a file may hold very many.
-pub(crate) struct Documents<'a> {
-    parser: Parser<'a, StrInput<'a>>,
-    builder: Builder<'a>,
-    /// Where the open document begins.
-    start: Option<usize>,
-    /// Whether nothing can follow.
-    over: bool,
-}
-
-impl Iterator for Documents<'_> {
-    type Item = Document;
-
-    fn next(&mut self) -> Option<Document> {
-        while !self.over {
-            let outcome = match self.parser.next_event() {
-                None | Some(Ok((Event::StreamEnd, _))) => {
-                    self.over = true;
-                    break;
-                }
-                Some(Ok((Event::StreamStart, _))) => continue,
-                Some(Ok((Event::DocumentStart(..), span))) => {
-                    self.start = Some(span.start.byte_offset().unwrap_or_default());
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    let mut builder = Builder {
+        text,
+        source,
+        dialect,
+        problems,
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        merge_keys: HashSet::new(),
+        root: None,
+        nodes: 0,
+    };
+    let (mut start, mut is_over) = (None, false);
+    iter::from_fn(move || {
+        while !is_over {
+            let outcome = match parser.next_event()? {
+                Ok((Event::StreamEnd, _)) => return None,
+                Ok((Event::DocumentStart(..), span)) => {
+                    start = Some(span.start.byte_offset().unwrap_or_default());
                     continue;
                 }
-                Some(Ok((Event::DocumentEnd, span))) => {
-                    let end = span.start.byte_offset().unwrap_or(self.builder.text.len());
-                    let start = self.start.take().unwrap_or_default();
-                    return Some(self.builder.finish(start, end));
+                Ok((Event::DocumentEnd, span)) => {
+                    let end = span.start.byte_offset().unwrap_or(text.len());
+                    return Some(builder.finish(start.take().unwrap_or_default(), end));
                 }
-                Some(Ok((event, span))) => self.builder.event(event, &span),
-                Some(Err(error)) => self.builder.broken(&error),
+                Ok((event, span)) => builder.event(event, &span),
+                Err(error) => builder.broken(&error),
             };
             if outcome.is_err() {
-                let end = self.builder.text.len();
-                let mut document = self.builder.finish(self.start.take().unwrap_or(end), end);
+                let end = text.len();
+                let mut document = builder.finish(start.take().unwrap_or(end), end);
                 document.root = None;
-                self.over = !self.parser.proceed_next_document().unwrap_or(false);
+                is_over = !parser.proceed_next_document().unwrap_or(false);
                 return Some(document);
             }
         }
         None
-    }
+    })
 }
 
-impl<'a> Builder<'a> {
-    /// Nothing read yet.
-    fn new(text: &'a str, source: Source, problems: Problems, dialect: Dialect) -> Self {
-        Self {
-            text,
-            source,
-            dialect,
-            problems,
-            open: Vec::new(),
-            anchors: HashMap::new(),
-            merge_keys: HashSet::new(),
-            root: None,
-            nodes: 0,
-        }
-    }
-
+impl Builder<'_> {
     /// The document as far as it was read; the builder is ready for the next one.
     fn finish(&mut self, start: usize, end: usize) -> Document {
-        let name = match (&self.root, self.open.first()) {
-            (Some(root), _) => root.get("name").and_then(text_of),
-            (None, Some(open)) => match &open.children {
-                Children::Map(entries, _) => entries
-                    .iter()
-                    .find(|entry| entry.key.text == "name")
-                    .and_then(|entry| text_of(&entry.value)),
-                Children::List(_) => None,
-            },
-            (None, None) => None,
+        let entries = match (&self.root, self.open.first()) {
+            (Some(root), _) => root.entries(),
+            (
+                None,
+                Some(Open {
+                    children: Children::Map(entries, _),
+                    ..
+                }),
+            ) => entries,
+            (None, _) => &[],
         };
+        let name = entries.iter().find(|entry| entry.key.text == "name");
+        let name = name.and_then(|entry| entry.value.written().map(str::to_owned));
         let root = self.root.take();
-        let at = match &root {
-            Some(root) => root.at,
-            None => self.at(start, end),
-        };
+        let at = root.as_ref().map_or(self.at(start, end), |root| root.at);
         self.open.clear();
         self.anchors.clear();
         self.merge_keys.clear();
@@ -195,13 +164,12 @@ impl<'a> Builder<'a> {
 
     /// A place of this file.
     fn at(&self, start: usize, end: usize) -> At {
-        At {
-            source: self.source,
-            span: Span {
-                start: start.min(self.text.len()),
-                end: end.clamp(start, self.text.len().max(start)),
-            },
-        }
+        let span = Span {
+            start: start.min(self.text.len()),
+            end: end.clamp(start, self.text.len().max(start)),
+        };
+        let source = self.source;
+        At { source, span }
     }
 
     /// The place of an event.
@@ -210,70 +178,55 @@ impl<'a> Builder<'a> {
         self.at(range.start, range.end)
     }
 
-    /// A place without the white space at its end: the parser lets the text of `|` and `>` reach to what follows it.
-    fn without_end(&self, at: At) -> At {
-        let text = self.text.get(at.span.start..at.span.end);
-        let length = text.map_or(0, |text| text.trim_end().len());
-        let end = at.span.start + length;
-        self.at(at.span.start, if length == 0 { at.span.end } else { end })
+    /// Adds a problem after which the document cannot be read.
+    fn stop(&mut self, at: At, problem: Diagnostic) -> Result<(), Stop> {
+        self.problems.add(at, problem);
+        Err(Stop)
     }
 
-    /// Notes a problem of the YAML itself.
-    fn fault(&mut self, at: At, make: impl FnOnce(Origin) -> Diagnostic) {
-        let origin = self.problems.origin(at);
-        self.problems.add(make(origin));
-    }
-
-    /// The parser gave up.
+    /// Reports a syntax error.
     fn broken(&mut self, error: &ScanError) -> Result<(), Stop> {
         let end = self.text.trim_end().len();
         let mut offset = error.marker().byte_offset().unwrap_or(end).min(end);
         let mut message = error.kind().to_string();
         if message.contains("tab") {
-            // The parser stops before the line that it complains of.
+            // The parser stops before the line with the tab.
             offset += self.text[offset..].find('\t').unwrap_or_default();
         } else if *error.kind() == ErrorKind::InvalidQuotedScalarIndent && offset == end {
             message = ErrorKind::UnclosedQuotedScalar.to_string();
         }
         let width = self.text.get(offset..).and_then(|rest| rest.chars().next());
         let at = self.at(offset, offset + width.map_or(0, char::len_utf8));
-        if *error.kind() == ErrorKind::RecursionLimitExceeded {
-            self.fault(at, |origin| {
-                problems::yaml_limit(origin, "nested deeper than 100 levels")
-            });
-            return Err(Stop);
-        }
-        self.fault(at, |origin| problems::yaml_syntax(origin, &message));
-        Err(Stop)
+        let problem = if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            problems::yaml_limit("is nested deeper than 100 levels")
+        } else {
+            problems::yaml_syntax(&message)
+        };
+        self.stop(at, problem)
     }
 
-    /// Takes in one event.
-    fn event(&mut self, event: Event<'a>, span: &EventSpan) -> Result<(), Stop> {
+    /// Handles one event.
+    fn event(&mut self, event: Event<'_>, span: &EventSpan) -> Result<(), Stop> {
+        let at = self.place(span);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let node = self.scalar(&text, style, tag.as_deref(), span);
+                let node = self.scalar(&text, style, tag.as_deref(), at);
                 self.complete(node, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                self.check_collection_tag(tag.as_deref(), "seq", span);
-                self.begin(Children::List(Vec::new()), anchor, span)
+                self.check_collection_tag(tag.as_deref(), "seq", at);
+                self.begin(Children::List(Vec::new()), anchor, at)
             }
             Event::MappingStart(_, anchor, tag) => {
-                self.check_collection_tag(tag.as_deref(), "map", span);
-                self.begin(Children::Map(Vec::new(), None), anchor, span)
+                self.check_collection_tag(tag.as_deref(), "map", at);
+                self.begin(Children::Map(Vec::new(), None), anchor, at)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.end(span),
-            Event::Alias(id) => self.alias(id, span),
+            Event::SequenceEnd | Event::MappingEnd => self.end(at),
+            Event::Alias(id) => self.alias(id, at),
             Event::UnresolvedAlias(name) => {
-                let at = self.place(span);
-                self.fault(at, |origin| problems::unknown_anchor(origin, &name));
-                self.complete(
-                    Node {
-                        kind: Kind::Null,
-                        at,
-                    },
-                    0,
-                )
+                self.problems.add(at, problems::unknown_anchor(&name));
+                let kind = Kind::Null;
+                self.complete(Node { kind, at }, 0)
             }
             Event::StreamStart
             | Event::StreamEnd
@@ -285,13 +238,9 @@ impl<'a> Builder<'a> {
     }
 
     /// A collection begins.
-    fn begin(&mut self, children: Children, anchor: usize, span: &EventSpan) -> Result<(), Stop> {
-        let at = self.place(span);
+    fn begin(&mut self, children: Children, anchor: usize, at: At) -> Result<(), Stop> {
         if self.open.len() >= DEEPEST {
-            self.fault(at, |origin| {
-                problems::yaml_limit(origin, "nested deeper than 100 levels")
-            });
-            return Err(Stop);
+            return self.stop(at, problems::yaml_limit("is nested deeper than 100 levels"));
         }
         self.open.push(Open {
             children,
@@ -302,28 +251,24 @@ impl<'a> Builder<'a> {
     }
 
     /// The innermost collection ends. A block has no end mark: it reaches to the end of its last part.
-    fn end(&mut self, span: &EventSpan) -> Result<(), Stop> {
+    fn end(&mut self, own: At) -> Result<(), Stop> {
         let Some(open) = self.open.pop() else {
             return Ok(());
         };
-        let own = self.place(span).span;
         let (kind, last) = match open.children {
             Children::List(items) => {
                 let last = items.last().map(|item| item.at.span.end);
                 (Kind::List(items), last)
             }
             Children::Map(entries, _) => {
-                let last = entries
-                    .last()
-                    .map(|entry| entry.value.at.span.end.max(entry.key.at.span.end));
-                (
-                    Kind::Map(merged(entries, &self.merge_keys, &mut self.problems)),
-                    last,
-                )
+                let end = |entry: &Entry| entry.value.at.span.end.max(entry.key.at.span.end);
+                let last = entries.last().map(end);
+                let entries = merged(entries, &self.merge_keys, &mut self.problems);
+                (Kind::Map(entries), last)
             }
         };
-        let end = if own.end > own.start {
-            own.end
+        let end = if own.span.end > own.span.start {
+            own.span.end
         } else {
             last.unwrap_or(open.start)
         };
@@ -335,60 +280,31 @@ impl<'a> Builder<'a> {
     fn complete(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
-            self.fault(node.at, |origin| {
-                problems::yaml_limit(origin, "more than 500,000 values")
-            });
-            return Err(Stop);
+            return self.stop(node.at, problems::yaml_limit("is more than 500,000 values"));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
         }
-        match self.open.last_mut() {
+        match self.open.last_mut().map(|open| &mut open.children) {
             None => self.root = Some(node),
-            Some(Open {
-                children: Children::List(items),
-                ..
-            }) => items.push(node),
-            Some(Open {
-                children: Children::Map(_, key @ None),
-                ..
-            }) => match key_of(node) {
-                Ok((found, style)) => {
-                    if style == Style::Plain && found.text == MERGE {
-                        self.merge_keys.insert(found.at.span.start);
-                    }
-                    *key = Some(found);
-                }
-                Err(at) => {
-                    self.fault(at, problems::key_not_scalar);
-                    return Err(Stop);
-                }
+            Some(Children::List(items)) => items.push(node),
+            Some(Children::Map(entries, key)) => match key.take() {
+                Some(key) => entries.push(Entry { key, value: node }),
+                None => *key = Some(key_of(node, &mut self.merge_keys, &mut self.problems)?),
             },
-            Some(Open {
-                children: Children::Map(entries, key),
-                ..
-            }) => {
-                if let Some(key) = key.take() {
-                    entries.push(Entry { key, value: node });
-                }
-            }
         }
         Ok(())
     }
 
     /// An alias: the anchored value once more.
-    fn alias(&mut self, id: usize, span: &EventSpan) -> Result<(), Stop> {
-        let at = self.place(span);
+    fn alias(&mut self, id: usize, at: At) -> Result<(), Stop> {
         let Some(anchored) = self.anchors.get(&id) else {
-            self.fault(at, problems::alias_of_itself);
-            return Err(Stop);
+            return self.stop(at, problems::alias_of_itself());
         };
         let (nodes, depth) = anchored.measure();
         if self.nodes + nodes > MOST_NODES || self.open.len() + depth > DEEPEST {
-            self.fault(at, |origin| {
-                problems::yaml_limit(origin, "aliases multiply to more than can be read")
-            });
-            return Err(Stop);
+            let what = "has aliases that multiply to more than can be read";
+            return self.stop(at, problems::yaml_limit(what));
         }
         self.nodes += nodes;
         let node = anchored.clone();
@@ -396,66 +312,65 @@ impl<'a> Builder<'a> {
     }
 
     /// The value of a scalar.
-    fn scalar(
-        &mut self,
-        text: &str,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        span: &EventSpan,
-    ) -> Node {
-        let at = self.without_end(self.place(span));
-        let is_plain = style == ScalarStyle::Plain;
-        let kind = match tag.map(tag_name) {
-            None if is_plain => scalar::plain(text, self.dialect),
-            None => Ok(Kind::Text(text.to_owned(), Style::Quoted)),
-            Some(name) => match tag::tagged(&name, (text, is_plain), self.dialect) {
-                Ok(kind) => kind,
-                Err(Misfit::Unfit(wanted)) => {
-                    self.fault(at, |origin| problems::unfit_tag(origin, &name, wanted));
-                    Ok(Kind::Null)
-                }
-                Err(Misfit::Unknown) => {
-                    let dialect = self.dialect;
-                    self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
-                    Ok(Kind::Text(text.to_owned(), Style::Quoted))
-                }
-            },
+    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, at: At) -> Node {
+        let at = self.without_end(at);
+        let quoted = || Kind::Text(text.to_owned(), Style::Quoted);
+        let name = tag.map(tag_name);
+        let found = match &name {
+            None if style == ScalarStyle::Plain => {
+                scalar::plain(text, self.dialect).ok_or(Misfit::NotJson)
+            }
+            None => Ok(quoted()),
+            Some(name) => tagged(name, text, self.dialect),
         };
-        let kind = kind.unwrap_or_else(|scalar::NotJson| {
-            self.fault(at, |origin| problems::no_json_number(origin, text));
-            Kind::Null
-        });
+        let name = name.unwrap_or_default();
+        let (kind, problem) = match found {
+            Ok(kind) => return Node { kind, at },
+            Err(Misfit::NotJson) => (Kind::Null, problems::no_json_number(text)),
+            Err(Misfit::Unfit(expected)) => (Kind::Null, problems::unfit_tag(&name, expected)),
+            Err(Misfit::Unknown) => (quoted(), problems::unknown_tag(&name, self.dialect)),
+        };
+        self.problems.add(at, problem);
         Node { kind, at }
     }
 
-    /// Tells a tag on a collection that means nothing here.
-    fn check_collection_tag(&mut self, tag: Option<&Tag>, expected: &str, span: &EventSpan) {
-        if let Some(name) = tag.map(tag_name)
-            && name != expected
-            && name != "!"
-        {
-            let (at, dialect) = (self.place(span), self.dialect);
-            self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
+    /// A place without the white space at its end: the parser extends a `|` or `>` text to the next token.
+    fn without_end(&self, at: At) -> At {
+        let text = self.text.get(at.span.start..at.span.end);
+        match text.map_or(0, |text| text.trim_end().len()) {
+            0 => at,
+            length => self.at(at.span.start, at.span.start + length),
+        }
+    }
+
+    /// Reports a tag on a collection of another kind.
+    fn check_collection_tag(&mut self, tag: Option<&Tag>, expected: &str, at: At) {
+        let name = tag.map(tag_name);
+        if let Some(name) = name.filter(|name| name != expected && name != "!") {
+            let problem = problems::unknown_tag(&name, self.dialect);
+            self.problems.add(at, problem);
         }
     }
 }
 
-/// A scalar as a key, and how it was written.
-fn key_of(node: Node) -> Result<(Key, Style), At> {
+/// A scalar as a key.
+fn key_of(
+    node: Node,
+    merge_keys: &mut HashSet<usize>,
+    problems: &mut Problems,
+) -> Result<Key, Stop> {
     let at = node.at;
-    let (text, style) = match node.kind {
-        Kind::Null => ("null".to_owned(), Style::Plain),
-        Kind::Flag(_, text) | Kind::Number(_, text) => (text, Style::Plain),
-        Kind::Text(text, style) => (text, style),
-        Kind::List(_) | Kind::Map(_) => return Err(at),
+    let is_plain = !matches!(node.kind, Kind::Text(_, Style::Quoted));
+    let text = match node.kind {
+        Kind::Null => "null".to_owned(),
+        Kind::Flag(_, text) | Kind::Number(_, text) | Kind::Text(text, _) => text,
+        Kind::List(_) | Kind::Map(_) => {
+            problems.add(at, problems::key_not_scalar());
+            return Err(Stop);
+        }
     };
-    Ok((Key { text, at }, style))
-}
-
-/// The text of a scalar.
-fn text_of(node: &Node) -> Option<String> {
-    match &node.kind {
-        Kind::Flag(_, text) | Kind::Number(_, text) | Kind::Text(text, _) => Some(text.clone()),
-        Kind::Null | Kind::List(_) | Kind::Map(_) => None,
+    if is_plain && text == MERGE {
+        merge_keys.insert(at.span.start);
     }
+    Ok(Key { text, at })
 }

@@ -72,7 +72,8 @@ pub struct ProgressWanted {
 }
 
 impl ProgressWanted {
-    fn asks_nothing(&self) -> bool {
+    /// Whether nothing is asked for.
+    pub fn asks_nothing(&self) -> bool {
         let Self {
             min,
             monotonic,
