@@ -484,7 +484,7 @@ fn an_assertion_that_only_a_target_gives_a_server_needs_one() {
         let ran = project.run(verb);
         assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
         for words in [
-            "nothing says which server to start",
+            "no server is given",
             "--target",
             "evals/a.yaml:1",
         ] {
@@ -559,7 +559,7 @@ fn a_variable_that_is_no_text_is_not_said_to_be_unset() {
         let mut command = project.command(&["validate", "evals"]);
         command.env("NU", value);
         let said = project.finish(command).stderr;
-        assert!(said.contains("variable `NU` is no UTF-8"), "{said}");
+        assert!(said.contains("variable `NU` is not UTF-8"), "{said}");
         assert!(!said.contains("is not set"), "{said}");
     }
 }

@@ -35,6 +35,7 @@ pub mod schema;
 pub mod settings;
 #[cfg(test)]
 mod tests;
+mod unique;
 pub mod written;
 mod yaml;
 

@@ -31,12 +31,12 @@ use text::{
     source::{Origin, SourceFile},
 };
 
-/// What the settings file says. What is absent is left to the command line and its defaults.
+/// The settings file. A missing key is left to the command line and its defaults.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// Servers by name, in the order of the file.
     pub targets: Vec<NamedTarget>,
-    /// What holds for every container.
+    /// The defaults of containers.
     pub docker: Option<Container>,
     /// The folder copied fresh for every assertion.
     pub fixture: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Settings {
     pub fixture_at: Option<Origin>,
     /// How many assertions run at once.
     pub jobs: Option<u64>,
-    /// Reports to write, `FORMAT=PATH`; whatever cannot be written is left out.
+    /// Reports to write, `FORMAT=PATH`; invalid ones are left out.
     pub report: Vec<String>,
     /// The baseline to compare with.
     pub baseline: Option<PathBuf>,
@@ -54,11 +54,11 @@ pub struct Settings {
     pub compat: bool,
     /// The keys about the whole run, each with its entry in the file.
     pub(super) of_run: Vec<(&'static str, Origin)>,
-    /// Keys that hold for every assertion without them.
+    /// The defaults of assertions.
     pub(super) defaults: Option<Node>,
     /// The file.
     pub(super) file: Option<Arc<SourceFile>>,
-    /// Whether there is one of which nothing can be read: nobody knows what it says.
+    /// Whether there is a file that cannot be read.
     pub(super) is_unread: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where the parts of an expectation stand in its suite. The places of a whole document are kept from its reading.
+//! The places of the parts of an expectation in its suite, kept from reading the document.
 
 use super::yaml::{Kind, Node};
 use text::source::{Origin, Span};
@@ -14,16 +14,16 @@ pub enum Part {
     Member(&'static str),
 }
 
-/// Where the items and entries of a document stand, each before those inside it.
+/// The places of the items and entries of a document, each before those inside it.
 #[derive(Debug, Default)]
 pub struct Places(Vec<Place>);
 
-/// Where an item or an entry stands.
+/// The place of an item or an entry.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     /// An entry with its key.
     span: Span,
-    /// How many others it stands in.
+    /// The number of places around it.
     depth: usize,
     kind: Kept,
 }
@@ -35,7 +35,7 @@ enum Kept {
     Item,
     /// An entry of a map.
     Entry,
-    /// One of these that was written somewhere else, as an alias has it.
+    /// One of these that an alias refers to.
     Elsewhere,
 }
 
@@ -133,7 +133,7 @@ mod tests {
     };
     use text::source::{Origin, SourceFile, Span};
 
-    /// What is found of the expectation between the marks.
+    /// The part that is found of the expectation between the marks.
     fn case(text: &str, parts: &[Part], wanted: Option<&str>) {
         let start = text.find('«').unwrap();
         let end = text.find('»').unwrap() - '«'.len_utf8();

@@ -1,51 +1,31 @@
 //! Which ids and names are taken.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
-use crate::model::Case;
+use crate::{model::Case, unique::Names};
 
 /// The cases so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    ids: HashSet<String>,
-    /// The last number that was put behind an id, where one was.
-    numbers: HashMap<String, u32>,
+    ids: Names,
     /// The first case of each name.
     names: HashMap<String, Arc<Case>>,
 }
 
 impl Known {
-    /// Gives a case its id: this one as it is shown, with a number behind it if others have it. Here and nowhere else
-    /// it is made harmless, so that plans, reports and baselines have one and the same id.
+    /// Gives a case its id. It is cleaned here and nowhere else, so that plans, reports and baselines have the same id.
     pub(super) fn identify(&mut self, id: &str, mut case: Case) -> Arc<Case> {
-        let id = text::name(id);
-        case.id = if self.ids.contains(&id) {
-            let last = self.numbers.entry(id.clone()).or_insert(1);
-            loop {
-                *last += 1;
-                let numbered = format!("{id}#{last}");
-                // A name may end like that by itself.
-                if !self.ids.contains(&numbered) {
-                    break numbered;
-                }
-            }
-        } else {
-            id
-        };
-        self.ids.insert(case.id.clone());
+        case.id = self.ids.take(&text::name(id));
         Arc::new(case)
     }
 
-    /// The first case of the same name, if this is not it.
+    /// The first case of the same name, unless this is it.
     pub(super) fn namesake(&mut self, case: &Arc<Case>) -> Option<Arc<Case>> {
-        if let Some(first) = self.names.get(&case.name) {
-            return Some(Arc::clone(first));
+        let first = self.names.get(&case.name).cloned();
+        if first.is_none() {
+            self.names.insert(case.name.clone(), Arc::clone(case));
         }
-        self.names.insert(case.name.clone(), Arc::clone(case));
-        None
+        first
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
     let unreadable = |reason: &str| Box::new(problems::unreadable(shown, reason));
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error.to_string()))?;
     if !metadata.is_file() {
-        return Err(unreadable("it is no regular file"));
+        return Err(unreadable("it is not a regular file"));
     }
     if metadata.len() > LONGEST_BYTES {
         return Err(Box::new(problems::file_too_large(shown, "16 MiB")));

@@ -13,7 +13,7 @@ use crate::{
         union::FlagOr,
         value::{OneOrMany, Text},
     },
-    yaml::{Entry, Kind, Node, Source},
+    yaml::{Entry, Kind, Node},
 };
 use mcp::script::client::{
     ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, RevisionWanted,
@@ -42,7 +42,6 @@ impl Lowering<'_> {
         own: Option<Field<Box<RawClient>>>,
     ) -> ClientSays {
         let own = value(own).unwrap_or_default();
-        self.check_revisions(&server_protocol, &own.protocol);
         let asked = match value(own.protocol.or(server_protocol)) {
             None => Asked::Revision(RevisionWanted::Auto),
             Some(words) => self.asked(&words.0),
@@ -60,22 +59,6 @@ impl Lowering<'_> {
             self.capabilities(capabilities.value, &mut behaviour);
         }
         (behaviour, revisions)
-    }
-
-    /// Reports a revision of `server` that `client` in the same document replaces.
-    fn check_revisions(&mut self, server: &Protocol, client: &Protocol) {
-        let (Some(server), Some(client)) = (server, client) else {
-            return;
-        };
-        let words = |field: &Field<OneOrMany<Text>>| -> Vec<String> {
-            let texts = field.value.0.iter();
-            texts.map(|it| it.text.to_ascii_lowercase()).collect()
-        };
-        let sources = (server.key.source, client.key.source);
-        if sources == (Source::Suite, Source::Suite) && words(server) != words(client) {
-            let reason = "`client` asks for another revision";
-            self.problem(server.key, problems::no_effect("protocol", reason));
-        }
     }
 
     fn asked(&mut self, words: &[Text]) -> Asked {
@@ -203,7 +186,7 @@ impl Lowering<'_> {
         let known = ANSWERS.into_iter().find(|it| it.word() == word.text);
         known.unwrap_or_else(|| {
             let words = ANSWERS.map(ElicitationAction::word);
-            let problem = problems::unknown_word(&word.text, "answer to an elicitation", &words);
+            let problem = problems::unknown_word(&word.text, "elicitation action", &words);
             self.native_problem(word.at, problem);
             ElicitationAction::Accept
         })

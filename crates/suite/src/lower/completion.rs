@@ -50,7 +50,7 @@ impl Lowering<'_> {
             "ref/prompt" => ("name", raw.name),
             "ref/resource" => ("uri", raw.uri.or(raw.name)),
             word => {
-                let problem = problems::unknown_word(word, "kind of reference", &REFERENCES);
+                let problem = problems::unknown_word(word, "reference type", &REFERENCES);
                 self.problem(kind.at, problem);
                 return None;
             }

@@ -11,7 +11,7 @@ use crate::{
         docker::{RawBuild, RawDocker, RawMount, RawPreparation},
         read::value,
         union::{Short, TextOr},
-        value::{Placed, Text},
+        value::Text,
     },
     yaml::At,
 };
@@ -60,9 +60,6 @@ impl Lowering<'_> {
         let mut own = self.docker(field.value.0);
         let mut base = self.around.docker.cloned().unwrap_or_default();
         if let Some(builtin) = builtin {
-            if own.entrypoint.is_some() {
-                self.no_entrypoint(at);
-            }
             if matches!(own.image, Some(ImageBase::Named(_) | ImageBase::Built(_))) {
                 if builtin.key.source == image_at.source {
                     self.problem(image_at, problems::image_of_builtin());
@@ -93,9 +90,6 @@ impl Lowering<'_> {
             (None, Some(build)) => self.build(build),
             (None, None) => None,
         };
-        if let (Some(ImageBase::Own), Some(entrypoint)) = (&image, &raw.entrypoint) {
-            self.no_entrypoint(entrypoint.key);
-        }
         Container {
             image,
             prepare: raw.prepare.and_then(|prepare| self.prepare(prepare)),
@@ -128,12 +122,6 @@ impl Lowering<'_> {
                 mounts.filter_map(|mount| self.mount(mount)).collect()
             }),
         }
-    }
-
-    /// Reports an entry point of this program's image, which has none.
-    fn no_entrypoint(&mut self, at: At) {
-        let reason = "nothing stands in front of the programs of this program's image";
-        self.problem(at, problems::no_effect("entrypoint", reason));
     }
 
     /// A text. An empty one counts as absent: the engine's default for it is less safe than ours.
@@ -199,7 +187,7 @@ impl Lowering<'_> {
             let known = PULLS.map(|(name, _)| name);
             self.problem(
                 word.at,
-                problems::unknown_word(&word.text, "way to pull", &known),
+                problems::unknown_word(&word.text, "pull policy", &known),
             );
         }
         found.map(|(_, pull)| *pull)
@@ -235,11 +223,12 @@ impl Lowering<'_> {
     }
 
     /// One of `mounts`.
-    fn mount(&mut self, Placed { value, at }: Placed<TextOr<RawMount>>) -> Option<Mount> {
-        let raw = match value {
+    fn mount(&mut self, mount: TextOr<RawMount>) -> Option<Mount> {
+        let raw = match mount {
             TextOr::Text(text) => return self.mount_text(text),
             TextOr::Other(raw) => raw,
         };
+        let at = raw.at;
         let source = self.required(raw.source, "source", "a mount", at);
         let target = self.required(raw.target, "target", "a mount", at);
         let (source, target) = (source?, target?);
@@ -265,7 +254,7 @@ impl Lowering<'_> {
             }
         };
         if !["ro", "rw"].contains(&mode) {
-            let problem = problems::unknown_word(mode, "mode of a mount", &["ro", "rw"]);
+            let problem = problems::unknown_word(mode, "mount mode", &["ro", "rw"]);
             self.problem(at, problem);
             return None;
         }
@@ -302,7 +291,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The words in front of a command; empty texts stand for none.
+/// The words in front of a command; empty texts count as none.
 fn front(words: Vec<String>) -> Vec<String> {
     if words.iter().all(String::is_empty) {
         return Vec::new();

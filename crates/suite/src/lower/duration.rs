@@ -36,7 +36,7 @@ fn unit(name: &str) -> Option<f64> {
     })
 }
 
-/// The duration that a text stands for, or why it stands for none.
+/// The duration that a text stands for, or why it is invalid.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -59,10 +59,10 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         if name.is_empty() {
             return Err(format!("`{number}` has no unit"));
         }
-        let unit = unit(name).ok_or_else(|| format!("`{name}` is no unit of time"))?;
+        let unit = unit(name).ok_or_else(|| format!("unknown unit `{name}`"))?;
         let number: f64 = number
             .parse()
-            .map_err(|_| format!("`{number}` is no number"))?;
+            .map_err(|_| format!("invalid number `{number}`"))?;
         total += number * unit;
         rest = next.trim_start();
     }
@@ -132,8 +132,8 @@ mod tests {
         case("-5s", "it is negative");
         case("0s", "it is zero");
         case("0.1ns", "it is zero");
-        case("5 parsecs", "`parsecs` is no unit of time");
-        case("1..5s", "`1..5` is no number");
+        case("5 parsecs", "unknown unit `parsecs`");
+        case("1..5s", "invalid number `1..5`");
         case("9999999h", "it is longer than a year");
         case("99999999999999999999999999s", "it is longer than a year");
         case("5s,", "a number is missing");

@@ -63,7 +63,7 @@ impl Lowering<'_> {
         let is_of_copy =
             self.fixture_from == FixtureFrom::Given && self.runs_in == StartedIn::Processes;
         if is_absence && path.starts_with('/') && is_of_copy {
-            let reason = "nothing that happens in the fixture puts a file there";
+            let reason = "a file of the fixture is never there";
             self.native_problem(at, problems::outside_fixture(path, reason));
         }
     }
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         self.uses_fixture = true;
         let globs = texts.0.into_iter().filter_map(|text| {
             if text.text.starts_with('/') || text.text.starts_with("../") {
-                let reason = "it matches nothing, for `only_changed` looks at the fixture alone";
+                let reason = "it matches nothing, because `only_changed` looks at the fixture only";
                 self.problem(text.at, problems::outside_fixture(&text.text, reason));
             }
             let pattern = self.as_glob(&text.text, text.at);

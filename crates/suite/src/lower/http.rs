@@ -37,7 +37,7 @@ impl Lowering<'_> {
         let usual = if body.is_some() { "POST" } else { "GET" };
         let method = value(raw.method).map_or_else(|| usual.to_owned(), |method| method.text);
         if !web::is_header_name(&method) {
-            let problem = problems::unknown_word(&method, "method of HTTP", &["GET", "POST"]);
+            let problem = problems::unknown_word(&method, "HTTP method", &["GET", "POST"]);
             self.problem(at, problem);
         }
         let call = HttpCall {

@@ -85,7 +85,7 @@ pub enum ServerFrom {
 }
 
 impl ServerFrom {
-    /// Whether nobody gives a server where the suite names none.
+    /// Whether the suite is required to name a server.
     fn asks_the_suite(self) -> bool {
         match self {
             Self::Suite | Self::NoTarget => true,
@@ -139,7 +139,7 @@ impl FixtureFrom {
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
-/// What lowering knows beside the raw shapes.
+/// The environment of lowering.
 pub(crate) struct Surroundings<'a> {
     /// The caller's environment.
     pub(crate) environment: &'a Environment,

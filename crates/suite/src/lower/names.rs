@@ -5,11 +5,7 @@ use serde_json::{Map, Value};
 use super::Lowering;
 use crate::{
     problems,
-    raw::{
-        Field,
-        step::RawStep,
-        value::{Placed, Text},
-    },
+    raw::{Field, step::RawStep, value::Text},
     yaml::{At, Key, Kind, Leaf, Node},
 };
 use mcp::script::{
@@ -214,8 +210,8 @@ impl Lowering<'_> {
     }
 
     /// Notes the captures of steps before any of them is lowered, to report their use before they have a value.
-    pub(super) fn announce(&mut self, steps: &[Placed<RawStep>], order: StepOrder) {
-        let captures = steps.iter().filter_map(|step| step.value.capture.as_ref());
+    pub(super) fn announce(&mut self, steps: &[RawStep], order: StepOrder) {
+        let captures = steps.iter().filter_map(|step| step.capture.as_ref());
         for (key, _) in captures.flat_map(|capture| &capture.value.0) {
             self.coming.insert(key.text.clone(), (key.at, order));
         }

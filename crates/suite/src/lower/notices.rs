@@ -16,7 +16,7 @@ use crate::{
         },
         read::{first_line, value},
         union::NoneOrTexts,
-        value::{OneOrMany, Placed, Text, Texts},
+        value::{OneOrMany, Text, Texts},
     },
 };
 use mcp::{observation::finding::FindingCode, script::template::text_has_markers};
@@ -98,11 +98,11 @@ impl Lowering<'_> {
     /// `server_requests`, `expect_request`; `usual` is the method of an entry without one.
     pub(super) fn server_requests(
         &mut self,
-        raw: OneOrMany<Placed<RawServerRequest>>,
+        raw: OneOrMany<RawServerRequest>,
         usual: Option<&'static str>,
     ) -> TrafficWanted {
-        let requests = raw.0.into_iter().filter_map(|Placed { value: raw, at }| {
-            let place = first_line(at, &self.reading.problems);
+        let requests = raw.0.into_iter().filter_map(|raw| {
+            let place = first_line(raw.at, &self.reading.problems);
             let method = value(raw.method).map(|method| method.text);
             let method = method.or(usual.map(str::to_owned));
             Some(ServerRequestWanted {

@@ -8,14 +8,6 @@ use crate::{
 };
 use mcp::script::subject::{ResourcesAction, ResourcesCall, Subject};
 
-/// The keys that may be about what comes after the answer.
-const MAY_COME: [&str; 4] = [
-    "expect_notification",
-    "notifications",
-    "server_requests",
-    "not",
-];
-
 impl Lowering<'_> {
     /// `assert_resources`
     pub(super) fn resources_subject(&mut self, field: Field<Box<RawResources>>) -> Made {
@@ -51,13 +43,6 @@ impl Lowering<'_> {
         let mut wanted = self.answer(raw.expect, at);
         let updated = raw.expect_notification;
         wanted.extend(updated.and_then(|field| self.updated(&field)));
-        let may_come = |wanted: &Wanted| MAY_COME.contains(&wanted.key);
-        if let Some(within) = &raw.within
-            && !wanted.iter().any(may_come)
-        {
-            let reason = "nothing is wanted of what comes after the answer";
-            self.problem(within.key, problems::no_effect("within", reason));
-        }
         let call = ResourcesCall {
             within: self.duration(raw.within),
             subscribe: raw.subscribe.map(|uri| self.template(uri.value)),

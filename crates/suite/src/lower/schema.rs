@@ -66,7 +66,7 @@ impl Lowering<'_> {
     fn schema_of_file(&mut self, path: &Text, at: At) -> Result<Schema, String> {
         let text = (self.around.read_file)(Path::new(&path.text))?;
         let schema = serde_json::from_str::<Value>(&text)
-            .map_err(|error| format!("`{}` is no JSON: {error}", path.text))?;
+            .map_err(|error| format!("`{}` is not JSON: {error}", path.text))?;
         self.check_keywords(&schema, at);
         let base = Base::File(Path::new(&path.text));
         self.compiled_schema(&schema, base, &RefCell::default())

@@ -18,9 +18,7 @@ use crate::{
         Field,
         client::RawCapabilities,
         read::{key, value},
-        server::{
-            KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer, RawTls,
-        },
+        server::{KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawServer, RawTls},
         union::{FlagOr, TextOr},
         value::{OneOrMany, Text, TextTable},
     },
@@ -63,7 +61,7 @@ impl Lowering<'_> {
             let keys = ["command", "builtin"];
             self.problem(builtin.key, problems::conflicting_keys(&keys, "`server`"));
         }
-        // In suites of the Go tool an empty text stands for no image.
+        // In suites of the Go tool an empty text means no image.
         let docker = raw.docker.take();
         let docker = self.unless_empty("docker", docker, |docker| {
             let image = docker.0.image.as_ref();
@@ -256,8 +254,8 @@ impl Lowering<'_> {
 
     /// Which certificates are trusted.
     fn trust(&mut self, tls: Field<RawTls>) -> Trust {
-        let RawTls { ca, insecure } = tls.value;
-        match (ca, insecure.is_some_and(|it| it.value)) {
+        let raw = tls.value;
+        match (raw.ca, raw.insecure.is_some_and(|it| it.value)) {
             (None, false) => Trust::Usual,
             (None, true) => Trust::Anyone,
             (Some(ca), false) => Trust::Also(self.directory(ca.value)),
@@ -321,7 +319,7 @@ impl Lowering<'_> {
                 }
                 Ready::Port
             }
-            Some(TextOr::Other(RawReady { log, port, http })) => match (log, http, port) {
+            Some(TextOr::Other(raw)) => match (raw.log, raw.http, raw.port) {
                 (Some(log), _, _) => {
                     let log = self.text_at_load(log.value);
                     let pattern = self.pattern(&log.text, log.at);

@@ -13,7 +13,7 @@ use crate::{
         expect::RawExpect,
         read::key,
         step::{RawPromptCall, RawStep},
-        value::{Members, Placed, Text, TextTable},
+        value::{Members, Text, TextTable},
     },
     yaml::{At, Key, Node},
 };
@@ -54,15 +54,15 @@ impl Lowering<'_> {
         &mut self,
         part: Part,
         order: StepOrder,
-        list: Vec<Placed<RawStep>>,
+        list: Vec<RawStep>,
     ) -> (Vec<Step>, Vec<StepWanted>) {
         self.announce(&list, order);
         let (mut steps, mut wanted) = (Vec::new(), Vec::new());
         let mut defined: Vec<Key> = Vec::new();
-        for Placed { value, at } in list {
-            let captures = value.capture.iter().flat_map(|capture| &capture.value.0);
+        for raw in list {
+            let captures = raw.capture.iter().flat_map(|capture| &capture.value.0);
             defined.extend(captures.map(|(key, _)| key.clone()));
-            if let Some((step, of_step)) = self.step(part, value, at) {
+            if let Some((step, of_step)) = self.step(part, raw) {
                 steps.push(step);
                 wanted.push(of_step);
             }
@@ -79,14 +79,15 @@ impl Lowering<'_> {
     }
 
     /// One step.
-    fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<(Step, StepWanted)> {
+    fn step(&mut self, part: Part, mut raw: RawStep) -> Option<(Step, StepWanted)> {
+        let at = raw.at;
         if part == Part::Setup && raw.parallel.as_ref().is_some_and(|field| field.value) {
             let reason =
                 "the steps of `setup` go one after another, those of `steps` can go at once";
             self.no_effect([("parallel", key(&raw.parallel))], reason);
         }
         let waits = raw.wait.is_some();
-        let action = self.step_action(&mut raw, at);
+        let action = self.step_action(&mut raw);
         if waits && matches!(action, None | Some(StepAction::Wait(_))) {
             self.check_wait(&raw);
         }
@@ -122,7 +123,8 @@ impl Lowering<'_> {
     }
 
     /// The action of a step.
-    fn step_action(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
+    fn step_action(&mut self, raw: &mut RawStep) -> Option<StepAction> {
+        let at = raw.at;
         let args = raw.args.take();
         if raw.tool.is_none() {
             self.no_effect([("args", key(&args))], "there is no `tool`");

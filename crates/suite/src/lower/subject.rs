@@ -12,7 +12,7 @@ use crate::{
         step::RawStep,
         subject::{RawInitialize, RawList, RawPrompts, RawRaw, RawTool, RawTools},
         union::MapOrNothing,
-        value::{Deferred, Members, Placed, Text},
+        value::{Deferred, Members, Text},
     },
     yaml::{At, Kind, Node},
 };
@@ -148,11 +148,10 @@ impl Lowering<'_> {
     /// `steps`
     pub(super) fn steps_subject(
         &mut self,
-        field: Field<Vec<Placed<RawStep>>>,
+        field: Field<Vec<RawStep>>,
         parallel: Option<Field<bool>>,
     ) -> Lowered {
-        let is_flagged =
-            |step: &&Placed<RawStep>| step.value.parallel.as_ref().is_some_and(|flag| flag.value);
+        let is_flagged = |step: &&RawStep| step.parallel.as_ref().is_some_and(|flag| flag.value);
         let flagged = field.value.iter().filter(is_flagged).count();
         if field.value.is_empty() {
             self.problem(field.key, problems::at_least_one("steps"));

@@ -11,7 +11,7 @@ use crate::{
         assertion::RawAssertion,
         expect::{RawRule, RawTraceCall},
         read::value,
-        value::{Placed, Text, Texts},
+        value::{Text, Texts},
     },
     yaml::{At, Key, Kind, Node},
 };
@@ -53,8 +53,9 @@ impl Lowering<'_> {
             self.problem(at, problems::at_least_one("trajectory"));
         }
         let mut wanted: Vec<Wanted> = Vec::with_capacity(rules.len());
-        for Placed { value, at } in rules {
-            let node = value.0;
+        for rule in rules {
+            let node = rule.0;
+            let at = node.at;
             if has_markers(&node) {
                 let text = "trajectory".to_owned();
                 wanted.push(self.later(Family::Trajectory, "trajectory", &Key { text, at }, node));
@@ -116,7 +117,7 @@ impl Lowering<'_> {
             }
             word => {
                 let words = KINDS.map(|(word, _)| word);
-                let problem = problems::unknown_word(word, "rule of `trajectory`", &words);
+                let problem = problems::unknown_word(word, "`trajectory` rule", &words);
                 self.problem(kind.at, problem);
                 return None;
             }

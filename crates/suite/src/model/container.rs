@@ -175,8 +175,8 @@ impl Container {
         }
     }
 
-    /// What stands in front of a server's command; `None`: the image's entry point. In the image of this program
-    /// nothing stands in front of another one.
+    /// The words in front of a server's command; `None`: the image's entry point. In the image of this program
+    /// there are none.
     pub fn front(&self, program: Option<&str>) -> Option<Vec<String>> {
         match (&self.image, program) {
             (Some(ImageBase::Own), Some(_)) => Some(Vec::new()),

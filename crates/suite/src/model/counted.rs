@@ -1,5 +1,5 @@
-//! Where results are counted: a path, and the steps by which it leads there. What a path means that matches nothing
-//! depends on the step that leads nowhere.
+//! Where results are counted: a path and its steps. The meaning of a path that matches nothing
+//! depends on the step that matches nothing.
 
 use serde_json_path::JsonPath;
 

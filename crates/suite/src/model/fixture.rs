@@ -1,4 +1,4 @@
-//! Which servers speak of the fixture: they cannot be had before there is a copy of it.
+//! Which servers name the fixture: they need a copy of it.
 
 use super::server::{Endpoint, EnvPart, EnvValue, Launch, Program, Target};
 use mcp::script::template::Template;
@@ -6,28 +6,23 @@ use mcp::script::template::Template;
 impl Target {
     /// Whether `{{fixture}}` stands in what is started or reached.
     pub fn names_fixture(&self) -> bool {
-        match self {
-            Self::Process(launch) => launch.names_fixture(),
-            Self::Builtin {
-                profile: _,
-                args,
-                launch,
-            } => any(args) || launch.names_fixture(),
-            Self::Url {
-                endpoint,
-                launch,
-                listening: _,
-            } => endpoint.names_fixture() || launch.names_fixture(),
+        let (args, endpoint) = match self {
+            Self::Process(_) | Self::None => (None, None),
+            Self::Builtin { args, .. } => (Some(args), None),
+            Self::Url { endpoint, .. } => (None, Some(endpoint.as_ref())),
             Self::Container {
-                container: _,
-                program,
-                served,
+                program, served, ..
             } => {
-                let endpoint = served.as_ref().map(|served| &served.endpoint);
-                program.names_fixture() || endpoint.is_some_and(Endpoint::names_fixture)
+                let args = match program {
+                    Program::Launched(_) => None,
+                    Program::Builtin { args, .. } => Some(args),
+                };
+                (args, served.as_ref().map(|served| &served.endpoint))
             }
-            Self::None => false,
-        }
+        };
+        any(args.into_iter().flatten())
+            || self.launch().is_some_and(Launch::names_fixture)
+            || endpoint.is_some_and(Endpoint::names_fixture)
     }
 }
 
@@ -37,33 +32,10 @@ impl Endpoint {
     }
 }
 
-impl Program {
-    fn names_fixture(&self) -> bool {
-        match self {
-            Self::Launched(launch) => launch.names_fixture(),
-            Self::Builtin {
-                profile: _,
-                args,
-                launch,
-            } => any(args) || launch.names_fixture(),
-        }
-    }
-}
-
 impl Launch {
     fn names_fixture(&self) -> bool {
-        let Self {
-            command,
-            args,
-            directory,
-            env,
-            own: _,
-            inherit: _,
-        } = self;
-        any(command)
-            || any(args)
-            || any(directory.iter().map(|directory| &directory.place))
-            || any_value(env)
+        let directory = self.directory.iter().map(|directory| &directory.place);
+        any(&self.command) || any(&self.args) || any(directory) || any_value(&self.env)
     }
 }
 

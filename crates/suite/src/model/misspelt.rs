@@ -1,5 +1,5 @@
-//! Maps that read like matchers and are none: the words of other tools, and misspelt ones. They are compared as they
-//! are, which is seldom meant. What could well be data is left alone.
+//! Maps that look like matchers: words of other tools, and misspelt ones. They are compared as they
+//! are, which is seldom meant. Maps that may be data are not reported.
 
 use serde_json::Value;
 
@@ -21,10 +21,10 @@ const OTHERS: [(&str, &str); 8] = [
     ("in", "one_of"),
 ];
 
-/// Keys beyond this are no matchers.
+/// The most keys of a map of matchers.
 const MOST: usize = 4;
 
-/// A word that is no matcher, and the matcher that is meant, in a map of which every key is one or looks like one.
+/// A misspelt matcher and the one that is meant, in a map whose keys are all matchers or look like them.
 pub fn misspelt(value: &Value) -> Option<(&str, &'static str)> {
     let members = value.as_object().filter(|members| members.len() <= MOST)?;
     let mut found = None;
@@ -36,16 +36,6 @@ pub fn misspelt(value: &Value) -> Option<(&str, &'static str)> {
         found = found.or(Some((word.as_str(), meant)));
     }
     found
-}
-
-/// The first word of a map that reads like matchers, where there are none: every key is one or looks like one.
-pub fn like_matchers(value: &Value) -> Option<&str> {
-    let members = value.as_object().filter(|members| !members.is_empty())?;
-    let known = members.keys().all(|word| MATCHERS.contains(&word.as_str()));
-    if known {
-        return members.keys().next().map(String::as_str);
-    }
-    misspelt(value).map(|(word, _)| word)
 }
 
 /// The matcher that a word is meant as.
@@ -84,19 +74,7 @@ fn takes(matcher: &str, operand: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{like_matchers, misspelt};
-
-    #[test]
-    fn right_words_read_like_matchers_too() {
-        let case = |value: Value, wanted: Option<&str>| {
-            assert_eq!(like_matchers(&value), wanted, "{value}");
-        };
-        case(json!({"contains": "1"}), Some("contains"));
-        case(json!({"exists": true, "gte": 5}), Some("gte"));
-        case(json!({"type": "text", "text": "a"}), None);
-        case(json!({}), None);
-        case(json!("contains"), None);
-    }
+    use super::misspelt;
 
     #[test]
     fn maps_that_read_like_matchers_are_told_from_data() {

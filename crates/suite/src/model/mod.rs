@@ -1,4 +1,4 @@
-//! What a suite means, after everything was checked: exactly one subject, compiled patterns, real durations.
+//! The meaning of a suite after all checks: exactly one subject, compiled patterns, real durations.
 //! Made by `suite::lower`; read by `plan`, `session` (subjects only) and `check` (expectations only).
 
 pub mod container;
@@ -40,18 +40,18 @@ pub struct Suite {
     pub problems: Vec<Diagnostic>,
     /// Files and documents that were passed over, with the reason; for people.
     pub notes: Vec<String>,
-    /// The variables that `{{env.NAME}}` names anywhere, also in the settings: their values are no one's to see.
+    /// The variables that `{{env.NAME}}` names anywhere, also in the settings: their values are secret.
     pub variables: BTreeSet<String>,
 }
 
-/// One document of a suite, or a file that stands for all that it could hold.
+/// One document of a suite, or a file that cannot be read.
 #[derive(Debug)]
 pub enum Entry {
     /// It can run.
     Assertion(Arc<Assertion>),
     /// It cannot be used, or its whole file; it becomes an `Error` outcome.
     Invalid {
-        /// What is known of it; the name is the file's when the document has none.
+        /// Its identity; the name is the file's when the document has none.
         case: Arc<Case>,
         /// What is wrong with it, one line each.
         reasons: Vec<String>,
@@ -59,7 +59,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// What it is called, and where it stands.
+    /// Its identity.
     pub fn case(&self) -> &Case {
         match self {
             Self::Assertion(assertion) => &assertion.case,
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// What is known of an assertion before it runs; shared by its trials, targets and reports.
+/// The identity of an assertion; shared by its trials, targets and reports.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// `<path from the suite>::<name>`, with `#2` … for repeats in one file; harmless, as it is shown.
@@ -83,7 +83,7 @@ pub struct Case {
     pub tags: Vec<String>,
 }
 
-/// What is called so, on a target where there are several: as lists, reports and baselines have it.
+/// A name with the target behind it, if there are several: as lists, reports and baselines show it.
 pub fn on_target(name: &str, target: Option<&str>) -> String {
     match target {
         Some(target) => format!("{name} [{target}]"),
@@ -108,34 +108,34 @@ pub struct Assertion {
     pub uses_fixture: bool,
     /// What it needs of its server.
     pub needs: Needs,
-    /// What differs when it runs, by whose rules it was loaded.
+    /// The rules that it runs by.
     pub rules: RuntimeRules,
-    /// What it does and wants.
+    /// What it does and expects.
     pub body: Arc<Body>,
 }
 
-/// What an assertion does and wants.
+/// What an assertion does and expects.
 #[derive(Debug)]
 pub struct Body {
     /// Calls before the subject.
     pub setup: Vec<Step>,
     /// What it does.
     pub subject: Subject,
-    /// What must hold for each step of the setup.
+    /// Expectations about each step of the setup.
     pub of_setup: Vec<StepWanted>,
-    /// What must hold for each step of the subject.
+    /// Expectations about each step of the subject.
     pub of_steps: Vec<StepWanted>,
-    /// What must hold for the subject's answer, in the order of the suite.
+    /// Expectations about the subject's answer, in the order of the suite.
     pub wanted: Vec<Wanted>,
-    /// What every failure should mention, with the place, e.g. an unset variable in `env`.
+    /// Warnings that every failure repeats, such as an unset variable in `env`.
     pub warnings: Vec<Diagnostic>,
-    /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
+    /// The place of the subject, for failures without an expectation.
     pub subject_origin: Origin,
-    /// Where its parts stand.
+    /// The places of its parts.
     pub places: Places,
 }
 
-/// What must hold for the answer of a step.
+/// Expectations about the answer of a step.
 #[derive(Debug)]
 pub struct StepWanted {
     /// The expectations, in the order of the suite.
@@ -162,7 +162,7 @@ impl Body {
     }
 }
 
-/// What belongs to one assertion alone: another one's messages, deviations and words may come late.
+/// What requires a server of its own: late output of another assertion could be mistaken for it.
 const ALONE: [Beside; 4] = [
     Beside::Messages,
     Beside::Findings,
@@ -183,7 +183,7 @@ impl Body {
         steps.flat_map(|step| &step.wanted).chain(&self.wanted)
     }
 
-    /// What must hold for the steps of a part.
+    /// Expectations about the steps of a part.
     pub fn wanted_of(&self, part: StepPart) -> &[StepWanted] {
         match part {
             StepPart::Setup => &self.of_setup,
@@ -204,7 +204,7 @@ impl Body {
         let mut steps = self.setup.iter().chain(self.subject.steps());
         match self.subject.needs() {
             Needs::Session if ALONE.iter().any(|what| self.looks_at(*what)) => Needs::Fresh,
-            // The next one would hear what this one asked for.
+            // The next assertion would get the notifications that this one asked for.
             Needs::Session if steps.any(|step| step.action.asks_to_be_told()) => Needs::Fresh,
             needs @ (Needs::Nothing | Needs::Fresh | Needs::Session) => needs,
         }
@@ -227,12 +227,12 @@ pub struct Control {
 }
 
 impl Control {
-    /// The same as an assertion keeps it: most suites say nothing, and hold very many assertions.
+    /// `None` for the default, which most assertions have.
     pub fn kept(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| Box::new(self))
     }
 
-    /// Why it is not run, by its own words or for want of a variable.
+    /// Why it is skipped: by `skip`, or because a variable is not set.
     pub fn skip_reason(&self, environment: &Environment) -> Option<String> {
         if let Some(reason) = &self.skip {
             return Some(reason.clone());

@@ -5,14 +5,14 @@ use mcp::{protocol::revision::Revision, script::client::RevisionWanted};
 /// The revisions that assertions are repeated on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revisions {
-    /// These, in this order.
+    /// These revisions, in this order.
     These(Vec<Revision>),
-    /// All that the server turns out to speak.
+    /// All revisions that the server speaks.
     Spoken,
 }
 
 impl Revisions {
-    /// Those that may be spoken.
+    /// All revisions that it may run on.
     pub fn possible(&self) -> &[Revision] {
         match self {
             Self::These(revisions) => revisions,
@@ -30,7 +30,7 @@ pub enum Asked {
     Repeated(Revisions),
 }
 
-/// A word of `protocol` that means no revision there.
+/// An unknown word of `protocol`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision {
     /// Its place among the words.

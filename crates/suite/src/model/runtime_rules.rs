@@ -1,5 +1,5 @@
-//! What differs at run time between our rules and the Go tool's. Recorded when an assertion is loaded, so that nobody
-//! who runs it asks by whose rules it was written.
+//! How the rules of the Go tool differ at run time. Recorded when an assertion is loaded, so that no code
+//! that runs it depends on the dialect.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use text::environment::Environment;
 /// The rules by which an assertion runs.
 #[derive(Debug, Clone, Copy)]
 pub struct RuntimeRules {
-    /// Whose rules say what a captured value is as text.
+    /// How captured values are rendered as text.
     dialect: Dialect,
-    /// What becomes of a `{{name}}` that nothing defines.
+    /// How an unknown `{{name}}` is treated.
     pub unknown: UnknownNames,
-    /// What proves that something is not there.
+    /// What counts as proof of absence.
     pub proof: Proof,
     /// Where the program of a server is looked for.
     pub lookup: Lookup,
@@ -36,7 +36,7 @@ pub enum Lookup {
     CallerOnly,
 }
 
-/// Whose files a relative path in an expectation names.
+/// The base of relative paths in expectations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilesOf {
     /// The fixture's, compared with what the fixture had.
@@ -46,7 +46,7 @@ pub enum FilesOf {
 }
 
 impl RuntimeRules {
-    /// Those of a dialect.
+    /// The rules of a dialect.
     pub(crate) fn of(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Native => Self {

@@ -31,7 +31,7 @@ pub enum Target {
     },
     /// A server behind a url.
     Url {
-        /// Where it is, and what it is told with each request.
+        /// Where it is, and how requests are sent to it.
         endpoint: Box<Endpoint>,
         /// The process that is started before; without `listening`, what is said of one that takes the url's place.
         launch: Box<Launch>,
@@ -75,7 +75,7 @@ impl Target {
         }
     }
 
-    /// The same with the variables that an assertion's own file gives its server.
+    /// The target with the variables that the assertion's own file gives its server.
     pub fn with_own_variables_of(mut self, assertions: &Self) -> Self {
         let has_port = match &self {
             Self::Url { .. } => true,
@@ -92,7 +92,7 @@ impl Target {
     }
 }
 
-/// A url, and what a server behind it is told.
+/// A url, and how requests are sent to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// Which protocol is spoken there.
@@ -186,7 +186,7 @@ pub enum Auth {
     Bearer(EnvValue),
     /// By a token that the client gets itself.
     ClientCredentials {
-        /// Where tokens are had; `None`: found by the server's metadata.
+        /// Where tokens are issued; `None`: found by the server's metadata.
         token_url: Option<EnvValue>,
         /// The client's id.
         id: EnvValue,
@@ -198,7 +198,7 @@ pub enum Auth {
 }
 
 impl Auth {
-    /// What it is made of, all of it secret.
+    /// Its values, which are secret.
     pub fn values(&self) -> Vec<&EnvValue> {
         match self {
             Self::Bearer(token) => vec![token],
@@ -218,9 +218,9 @@ pub enum Trust {
     /// Those that the system trusts.
     #[default]
     Usual,
-    /// Those, and what the authorities of this file vouch for.
+    /// Those, and the authorities of this file.
     Also(Directory),
-    /// Any.
+    /// Any certificate.
     Anyone,
 }
 
@@ -266,7 +266,7 @@ impl Launch {
         self.set(assertions.env.iter().filter(is_own).cloned());
     }
 
-    /// The same for a process that does not listen: there is no port that a variable of it could name.
+    /// The launch without variables that name the port: the process does not listen.
     pub fn without_port(mut self) -> Self {
         let names_port = |part: &EnvPart| match part {
             EnvPart::Text(text) => text.names_port(),
@@ -288,7 +288,7 @@ impl Launch {
 /// The directory a process starts in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory {
-    /// What a relative one starts from: the folder of the suite's file, which need be no text. A container has no such
+    /// The base of a relative one: the folder of the suite's file, which may not be UTF-8. A container has no such
     /// folder.
     pub folder: Option<PathBuf>,
     /// Where it is, as it is written.
@@ -327,7 +327,7 @@ pub enum EnvPart {
     Variable {
         /// Its name.
         name: String,
-        /// What stands in when it is unset or empty.
+        /// The value when it is unset or empty.
         default: Option<EnvValue>,
     },
 }

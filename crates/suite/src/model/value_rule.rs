@@ -1,5 +1,5 @@
-//! What must be at places of a JSON document: the rules of `json_path` and `structured`. How they are checked is the
-//! business of `check::json`.
+//! The rules of `json_path` and `structured`: what is expected at places of a JSON document. Checking them is the
+//! task of `check::json`.
 
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
@@ -16,7 +16,7 @@ pub struct PathRule {
     pub path: JsonPath,
     /// What it chooses from, if it can match several places.
     pub chosen_from: Option<Box<CountedStep>>,
-    /// What must be there.
+    /// What is expected there.
     pub rule: ValueRule,
 }
 
@@ -36,7 +36,7 @@ impl PathRule {
         }
     }
 
-    /// The same of a path in the form of RFC 9535.
+    /// A rule for a path in the form of RFC 9535.
     #[cfg(any(test, feature = "testing"))]
     #[allow(clippy::expect_used, reason = "for tests")]
     pub fn at(written: &str, rule: ValueRule) -> Self {
@@ -46,7 +46,7 @@ impl PathRule {
     }
 }
 
-/// What a JSON value must be.
+/// What a JSON value is expected to be.
 #[derive(Debug, Clone)]
 pub enum ValueRule {
     /// Equal, by type and value; numbers by value, whatever their notation.
@@ -93,7 +93,7 @@ pub enum Comparison {
     AtMost,
 }
 
-/// What a length must be.
+/// What a length is expected to be.
 #[derive(Debug, Clone)]
 pub enum LengthRule {
     /// Exactly this.

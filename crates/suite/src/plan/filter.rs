@@ -6,7 +6,6 @@ use crate::{
     model::{Case, on_target},
     settings::NamedTarget,
 };
-use text::clean;
 
 /// The selection of a run. Empty lists select everything.
 #[derive(Debug, Default)]
@@ -16,32 +15,17 @@ pub struct Filter {
     not_tags: Vec<String>,
 }
 
-/// A pattern: a text to be contained and, with `*`, `?`, `[` or `{`, a glob too. As typed, and as ids show what was
-/// typed.
+/// A pattern: a text to be contained and, with `*`, `?`, `[` or `{`, a glob too.
 #[derive(Debug)]
 struct Pattern {
-    typed: String,
-    shown: String,
-    glob: Globs,
-}
-
-/// A pattern as a glob.
-#[derive(Debug)]
-enum Globs {
-    /// It has no sign of one.
-    None,
-    /// Readable as typed and as shown.
-    Some {
-        typed: GlobMatcher,
-        shown: GlobMatcher,
-    },
-    /// Signs of a glob that is none; it may be a text.
-    Bad(BadPattern),
+    text: String,
+    /// The glob; an invalid one may be a text.
+    glob: Option<Result<GlobMatcher, BadPattern>>,
 }
 
 /// A glob that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`--filter {pattern}` is no valid glob: {reason}")]
+#[error("invalid glob in `--filter {pattern}`: {reason}")]
 pub struct BadPattern {
     /// The pattern as typed.
     pub pattern: String,
@@ -59,7 +43,7 @@ impl Filter {
         }
     }
 
-    /// A pattern that is no valid glob, and no text of any of these either, on any of these targets.
+    /// An invalid glob that is not the text of one of these cases either, on any of these targets.
     pub fn bad_pattern<'c>(
         &self,
         cases: &(impl Iterator<Item = &'c Case> + Clone),
@@ -72,8 +56,8 @@ impl Filter {
         self.patterns
             .iter()
             .find_map(|pattern| match &pattern.glob {
-                Globs::Bad(bad) if !is_text(pattern) => Some(bad),
-                Globs::Bad(_) | Globs::None | Globs::Some { .. } => None,
+                Some(Err(bad)) if !is_text(pattern) => Some(bad),
+                Some(_) | None => None,
             })
     }
 
@@ -89,8 +73,8 @@ impl Filter {
         named && tagged && !refused
     }
 
-    /// Of an assertion that is selected: whether it is on this target. One that a pattern names with a target is
-    /// selected there alone.
+    /// Whether a selected assertion is selected on this target. One that a pattern names with a target is
+    /// selected on that target only.
     pub fn selects_on(&self, case: &Case, target: Option<&NamedTarget>) -> bool {
         let mut patterns = self.patterns.iter();
         let named = |target| patterns.any(|pattern| pattern.matches_on(case, target));
@@ -105,17 +89,21 @@ impl Filter {
 
 impl Pattern {
     fn new(text: &str) -> Self {
+        let glob = text.contains(['*', '?', '[', '{']).then(|| {
+            let glob = Glob::new(text).map(|glob| glob.compile_matcher());
+            glob.map_err(|error| BadPattern {
+                pattern: text.to_owned(),
+                reason: error.kind().to_string(),
+            })
+        });
         Self {
-            typed: text.to_owned(),
-            shown: as_shown(text),
-            glob: Globs::new(text),
+            text: text.to_owned(),
+            glob,
         }
     }
 
     fn matches(&self, case: &Case) -> bool {
-        self.matches_text(&case.id)
-            || case.name.contains(&self.typed)
-            || self.glob.matches_typed(&case.name)
+        self.matches_text(&case.id) || self.matches_text(&case.name)
     }
 
     /// Whether it is about the assertion on a target, by the id that is shown there.
@@ -127,60 +115,10 @@ impl Pattern {
         targets.iter().any(|target| self.matches_on(case, target))
     }
 
-    fn matches_text(&self, id: &str) -> bool {
-        id.contains(&self.typed) || id.contains(&self.shown) || self.glob.matches(id)
+    fn matches_text(&self, text: &str) -> bool {
+        let glob = self.glob.as_ref().and_then(|glob| glob.as_ref().ok());
+        text.contains(&self.text) || glob.is_some_and(|glob| glob.is_match(text))
     }
-}
-
-impl Globs {
-    fn new(text: &str) -> Self {
-        if !text.contains(['*', '?', '[', '{']) {
-            return Self::None;
-        }
-        let glob = |pattern: &str| Glob::new(pattern).map(|glob| glob.compile_matcher());
-        match (glob(text), glob(&glob_as_shown(text))) {
-            (Ok(typed), Ok(shown)) => Self::Some { typed, shown },
-            (Err(error), _) | (_, Err(error)) => Self::Bad(BadPattern {
-                pattern: text.to_owned(),
-                reason: error.kind().to_string(),
-            }),
-        }
-    }
-
-    fn matches(&self, id: &str) -> bool {
-        match self {
-            Self::None | Self::Bad(_) => false,
-            Self::Some { typed, shown } => typed.is_match(id) || shown.is_match(id),
-        }
-    }
-
-    fn matches_typed(&self, name: &str) -> bool {
-        match self {
-            Self::None | Self::Bad(_) => false,
-            Self::Some { typed, shown: _ } => typed.is_match(name),
-        }
-    }
-}
-
-/// A part of a name as ids have it, for one that was copied from the suite.
-fn as_shown(text: &str) -> String {
-    clean(text).replace('\n', " ⏎ ").replace('\t', " ")
-}
-
-/// The same of a glob, in which what a sign is shown as means itself.
-fn glob_as_shown(pattern: &str) -> String {
-    let mut glob = String::with_capacity(pattern.len());
-    for sign in pattern.chars() {
-        let (typed, shown) = (sign.to_string(), as_shown(&sign.to_string()));
-        if shown == typed {
-            glob.push(sign);
-        } else {
-            for sign in shown.chars() {
-                glob.extend(['[', sign, ']']);
-            }
-        }
-    }
-    glob
 }
 
 #[cfg(test)]
@@ -238,7 +176,7 @@ mod tests {
         assert_eq!(bad("none*"), None);
         let told = bad("shut [").unwrap();
         assert!(
-            told.starts_with("`--filter shut [` is no valid glob: "),
+            told.starts_with("invalid glob in `--filter shut [`: "),
             "{told}"
         );
     }

@@ -37,9 +37,9 @@ pub enum Work {
 /// Whether a job gets a copy of the fixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OwnFixture {
-    /// Its assertion, its server or its client speaks of it.
+    /// Its assertion, its server or its client uses it.
     Copied,
-    /// Nothing of it does.
+    /// It does not.
     None,
 }
 
@@ -121,37 +121,11 @@ pub struct Terms {
     pub lane: Option<Lane>,
 }
 
-impl Terms {
-    /// Whether they are the same ones: servers and clients that are written alike are shared before.
-    pub(super) fn are(&self, other: &Self) -> bool {
-        let Self {
-            server,
-            client,
-            revision,
-            fixture,
-            target_key,
-            listed,
-            timeout,
-            retries,
-            lane,
-        } = self;
-        Arc::ptr_eq(server, &other.server)
-            && Arc::ptr_eq(client, &other.client)
-            && *revision == other.revision
-            && *fixture == other.fixture
-            && *target_key == other.target_key
-            && *listed == other.listed
-            && *timeout == other.timeout
-            && *retries == other.retries
-            && *lane == other.lane
-    }
-}
-
 /// An assertion that runs: planned, and with what it does and wants.
 #[derive(Debug)]
 pub struct RunJob {
-    /// What was decided.
+    /// The decisions.
     pub planned: Planned,
-    /// What it does and wants.
+    /// What it does and expects.
     pub body: Arc<Body>,
 }

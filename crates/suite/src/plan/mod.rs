@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 use self::{
     filter::Filter,
     job::{Job, Lane, OnRevision, OwnFixture, Planned, Terms, Work},
-    place::{Placed, Places},
+    place::Places,
     servers::{Gathering, Servers},
     shard::Part,
     target_key::{TargetKey, TargetKeys},
@@ -47,7 +47,7 @@ const LONGEST_TIMEOUT: Duration = Duration::from_hours(30 * 24);
 /// The most jobs of a run. Each takes memory from its plan to its report.
 const MOST_JOBS: usize = 1_000_000;
 
-/// What was asked for on the command line and in the settings.
+/// The options of the command line and the settings.
 #[derive(Debug)]
 pub struct PlanOptions<'a> {
     /// Which assertions.
@@ -62,7 +62,7 @@ pub struct PlanOptions<'a> {
     pub timeout: Duration,
     /// Factor on every deadline.
     pub timeout_scale: f64,
-    /// What replaces command and arguments of every server.
+    /// `--server`: replaces command and arguments of every server.
     pub server: Option<ServerOverride>,
     /// Where servers run.
     pub places: Places,
@@ -100,7 +100,7 @@ pub enum ServerOverrideError {
     #[error("`--server {0}` has an unclosed quote")]
     Quote(String),
     /// A url that leads nowhere.
-    #[error("`--server {0}` is no url: {1}")]
+    #[error("invalid url in `--server {0}`: {1}")]
     Url(String, UrlFault),
 }
 
@@ -131,7 +131,7 @@ pub struct Plan {
     pub jobs: Vec<Job>,
     /// Assertions that the filter or the shard left out.
     pub left_out: usize,
-    /// Those of them that another shard has.
+    /// Those of them in other shards.
     pub of_other_shards: usize,
     /// Assertions, once for each target that was not chosen for them.
     pub of_other_targets: usize,
@@ -141,42 +141,30 @@ pub struct Plan {
     pub servers: Servers,
 }
 
-/// What was selected is too much for one run.
+/// The selection is too large for one run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{assertions} with {trials} on {targets} are {jobs} jobs, more than the {MOST_JOBS} that one run may have"
+    "{assertions} with {trials} on {targets} are more than the {MOST_JOBS} jobs that one run may have"
 )]
 pub struct TooManyJobs {
     assertions: String,
     trials: String,
     targets: String,
-    jobs: usize,
 }
 
-/// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
+/// Makes the plan: selection first, then the shard of the selected, then targets and trials of each.
 pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJobs> {
     let (selected, of_other_shards) = selected(suite, options);
-    let jobs = selected.iter().fold(0_usize, |jobs, entry| match entry {
-        Entry::Assertion(assertion) => {
-            let talks = ways(assertion, options).count();
-            jobs.saturating_add(talks.saturating_mul(options.trials as usize))
-        }
-        Entry::Invalid { .. } => jobs.saturating_add(1),
-    });
-    if jobs > MOST_JOBS {
-        return Err(TooManyJobs {
-            assertions: count(selected.len(), "assertion"),
-            trials: count(options.trials as usize, "trial"),
-            targets: count(options.targets.len().max(1), "target"),
-            jobs,
-        });
-    }
     let mut plan = Plan {
-        jobs: Vec::with_capacity(jobs),
         left_out: suite.entries.len() - selected.len(),
         of_other_shards,
         of_other_targets: selected.len().saturating_mul(options.other_targets.len()),
         ..Plan::default()
+    };
+    let too_many = TooManyJobs {
+        assertions: count(selected.len(), "assertion"),
+        trials: count(options.trials as usize, "trial"),
+        targets: count(options.targets.len().max(1), "target"),
     };
     let mut talks = Talks::new(options);
     let mut selected = selected.into_iter().peekable();
@@ -192,9 +180,14 @@ pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJob
             Entry::Invalid { .. } => {}
             Entry::Assertion(assertion) => {
                 let all = talks.of(assertion);
-                if is_selected {
-                    add_jobs(&mut plan, assertion, all, options);
+                if !is_selected {
+                    continue;
                 }
+                let jobs = all.len().saturating_mul(options.trials as usize);
+                if plan.jobs.len().saturating_add(jobs) > MOST_JOBS {
+                    return Err(too_many);
+                }
+                add_jobs(&mut plan, assertion, all, options);
             }
         }
     }
@@ -202,7 +195,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJob
     Ok(plan)
 }
 
-/// What the filter and the shard select, and how much of the filter's other shards have.
+/// The entries that the filter and the shard select, and how many are in other shards.
 fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>, usize) {
     let mut selected = Vec::with_capacity(suite.entries.len());
     let mut of_other_shards = 0;
@@ -226,22 +219,26 @@ fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>,
 type Way<'a> = (Option<&'a NamedTarget>, Option<OnRevision>);
 
 /// On what an assertion runs, one after another.
-fn ways<'a>(assertion: &Assertion, options: &'a PlanOptions<'_>) -> impl Iterator<Item = Way<'a>> {
-    let targets = options.targets.iter().map(Some);
-    let own = options.targets.is_empty().then_some(None);
-    own.into_iter().chain(targets).flat_map(move |target| {
-        let on: Vec<Option<OnRevision>> = match revisions(assertion, target, options) {
-            None => vec![None],
+fn ways<'a>(assertion: &Assertion, options: &'a PlanOptions<'_>) -> Vec<Way<'a>> {
+    let mut targets: Vec<Option<&NamedTarget>> = options.targets.iter().map(Some).collect();
+    if targets.is_empty() {
+        targets.push(None);
+    }
+    let mut ways = Vec::with_capacity(targets.len());
+    for target in targets {
+        match revisions(assertion, target, options) {
+            None => ways.push((target, None)),
             Some(Revisions::These(these)) => {
-                let on = these.iter().copied().map(OnRevision::Named);
-                on.map(Some).collect()
+                let these = these.iter().copied().map(OnRevision::Named);
+                ways.extend(these.map(|on| (target, Some(on))));
             }
-            Some(Revisions::Spoken) => Revision::ALL
-                .map(|it| Some(OnRevision::IfSpoken(it)))
-                .to_vec(),
-        };
-        on.into_iter().map(move |revision| (target, revision))
-    })
+            Some(Revisions::Spoken) => {
+                let all = Revision::ALL.map(OnRevision::IfSpoken);
+                ways.extend(all.map(|on| (target, Some(on))));
+            }
+        }
+    }
+    ways
 }
 
 /// The revisions that an assertion is repeated on: it says so first, then its target, then the command line.
@@ -288,7 +285,6 @@ struct Spoken {
 /// Finds out how assertions talk to servers. All of a suite are asked, whichever part of it runs.
 struct Talks<'a> {
     options: &'a PlanOptions<'a>,
-    placed: Placed<'a>,
     keys: TargetKeys,
     gathering: Gathering,
 }
@@ -301,7 +297,6 @@ impl<'a> Talks<'a> {
         }
         Self {
             options,
-            placed: Placed::new(&options.places),
             keys: TargetKeys::default(),
             gathering,
         }
@@ -310,25 +305,25 @@ impl<'a> Talks<'a> {
     /// How an assertion talks to its server, or to that of each target.
     fn of(&mut self, assertion: &Assertion) -> Vec<Talk<'a>> {
         let options = self.options;
-        // What another server stands in for may have what is to be hidden all the same: a token in its headers.
+        // A server that is replaced may have secrets, too: a token in its headers.
         self.gathering.meet(&assertion.server);
         for target in &options.other_targets {
             let server = self.server(assertion, Some(target));
-            let placed = self.placed.server(&server).unwrap_or(server);
+            let placed = options.places.server(&server).unwrap_or(server);
             self.gathering.meet(&placed);
         }
-        ways(assertion, options)
-            .map(|way| self.on(assertion, way))
-            .collect()
+        let ways = ways(assertion, options).into_iter();
+        ways.map(|way| self.on(assertion, way)).collect()
     }
 
     fn on(&mut self, assertion: &Assertion, (target, revision): Way<'a>) -> Talk<'a> {
         let server = self.server(assertion, target);
         let client = self.client(assertion, (target, revision));
         let fixture = own_fixture(assertion, &server, &client);
-        let placed = self.placed.server(&server);
-        self.gathering.meet(placed.as_ref().unwrap_or(&server));
-        let server = placed.map(|server| {
+        let placed = self.options.places.server(&server);
+        let shared = self.gathering.shared(placed.as_ref().unwrap_or(&server));
+        let server = placed.map(|_| {
+            let server = shared;
             let key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
             let label = label(target, revision);
@@ -400,11 +395,16 @@ fn add_jobs(
             plan.of_other_targets += 1;
             continue;
         }
+        let spoken = talk.server.as_ref();
+        let terms = spoken.map(|spoken| Arc::new(terms(assertion, &talk, spoken, options)));
         for trial in 1..=options.trials {
-            let work = match (&reason, &talk.server) {
+            let work = match (&reason, &terms) {
                 (Some(reason), _) => Work::Skip(reason.clone()),
-                (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
-                (None, Ok(spoken)) => Work::Run(planned(plan, assertion, &talk, (spoken, options))),
+                (None, Err(reason)) => Work::Invalid(vec![(*reason).clone()]),
+                (None, Ok(terms)) => Work::Run(Planned {
+                    assertion: Arc::clone(assertion),
+                    terms: Arc::clone(terms),
+                }),
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
@@ -416,7 +416,7 @@ fn add_jobs(
     }
 }
 
-/// What sets the runs of one assertion apart, for people.
+/// The label of one run of an assertion.
 fn label(target: Option<&NamedTarget>, revision: Option<OnRevision>) -> Option<String> {
     let target = target.map(|target| target.name.as_str());
     let revision = revision.map(|on| on.revision().name());
@@ -424,8 +424,8 @@ fn label(target: Option<&NamedTarget>, revision: Option<OnRevision>) -> Option<S
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Whether a job gets a copy: what its assertion says of the fixture was looked for when it was loaded, what another
-/// server or another client says was not.
+/// Whether a job gets a copy. Loading found what the assertion says of the fixture, but not what another
+/// server or client says.
 fn own_fixture(
     assertion: &Assertion,
     server: &Arc<Server>,
@@ -478,13 +478,8 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
                 Target::None => (Launch::default(), None),
             };
             let launch = Launch {
-                command: Some(Template {
-                    text: program.clone(),
-                }),
-                args: args
-                    .iter()
-                    .map(|text| Template { text: text.clone() })
-                    .collect(),
+                command: Some(Template::new(program)),
+                args: args.iter().map(Template::new).collect(),
                 ..launch
             };
             server.target = match container {
@@ -497,7 +492,7 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
             };
         }
         Some(ServerOverride::Url(url)) => {
-            let url = Template { text: url.clone() };
+            let url = Template::new(url);
             let endpoint = match std::mem::replace(&mut server.target, Target::None) {
                 Target::Url { endpoint, .. } => Endpoint { url, ..*endpoint },
                 Target::Process(_)
@@ -511,23 +506,6 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
                 listening: None,
             };
         }
-    }
-}
-
-fn planned(
-    plan: &Plan,
-    assertion: &Arc<Assertion>,
-    talk: &Talk<'_>,
-    (spoken, options): (&Spoken, &PlanOptions<'_>),
-) -> Planned {
-    let terms = terms(assertion, talk, spoken, options);
-    let before = match plan.jobs.last().map(|job| &job.work) {
-        Some(Work::Run(planned)) if planned.terms.are(&terms) => Some(Arc::clone(&planned.terms)),
-        Some(Work::Run(_) | Work::Skip(_) | Work::Invalid(_)) | None => None,
-    };
-    Planned {
-        assertion: Arc::clone(assertion),
-        terms: before.unwrap_or_else(|| Arc::new(terms)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where the server of a job runs: as the suite says, or in a container because the command line wants it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use crate::model::{
     container::{Container, ImageBase, Prepare},
@@ -32,54 +32,23 @@ pub struct Places {
     pub container: Option<Container>,
 }
 
-/// A server in its place, or why it cannot be there.
-type Answer = Result<Arc<Server>, String>;
-
-/// The servers in their places, made once for each server of the suites.
-#[derive(Debug)]
-pub(super) struct Placed<'a> {
-    places: &'a Places,
-    /// By where the server lies; the server is held, so that no other one comes to lie there.
-    known: HashMap<*const Server, (Arc<Server>, Answer)>,
-}
-
-impl<'a> Placed<'a> {
-    pub(super) fn new(places: &'a Places) -> Self {
-        Self {
-            places,
-            known: HashMap::new(),
-        }
-    }
-
-    /// Puts a server into its place.
-    pub(super) fn server(&mut self, server: &Arc<Server>) -> Answer {
-        if !self.changes(&server.target) {
-            return Ok(Arc::clone(server));
-        }
-        let known = self.known.entry(Arc::as_ptr(server));
-        let (_, placed) = known.or_insert_with(|| {
-            let placed = self.places.place(server).map(Arc::new);
-            (Arc::clone(server), placed)
-        });
-        placed.clone()
-    }
-
-    /// Whether a target is looked at more closely.
-    fn changes(&self, target: &Target) -> bool {
-        match target {
-            Target::Container { .. } => true,
-            Target::Process(_) | Target::Builtin { .. } => self.places.wants_containers(),
-            Target::Url { .. } | Target::None => false,
-        }
-    }
-}
-
 impl Places {
-    fn wants_containers(&self) -> bool {
-        match self.isolation {
+    /// The server in its place, or why it cannot be there.
+    pub(super) fn server(&self, server: &Arc<Server>) -> Result<Arc<Server>, String> {
+        let wants_container = match self.isolation {
             Isolation::Container => true,
             Isolation::AsWritten => self.image.is_some(),
             Isolation::Process => false,
+        };
+        let changes = match &server.target {
+            Target::Container { .. } => true,
+            Target::Process(_) | Target::Builtin { .. } => wants_container,
+            Target::Url { .. } | Target::None => false,
+        };
+        if changes {
+            self.place(server).map(Arc::new)
+        } else {
+            Ok(Arc::clone(server))
         }
     }
 
@@ -139,10 +108,7 @@ impl Places {
             prepare: self.prepare.clone(),
             ..Container::default()
         };
-        let container = match &self.container {
-            Some(base) => own.over(base.clone()),
-            None => own,
-        };
+        let container = own.over(self.container.clone().unwrap_or_default());
         match container.image {
             Some(_) => Ok(container),
             None => Err(no_image()),
@@ -185,7 +151,7 @@ fn no_image() -> String {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Isolation, Placed, Places};
+    use super::{Isolation, Places};
     use crate::model::{
         container::{Container, ImageBase, Prepare},
         server::{Directory, Launch, Server, Target},
@@ -198,7 +164,7 @@ mod tests {
 
     fn placed(places: &Places, target: Target) -> Result<Option<ImageBase>, String> {
         let server = Arc::new(Server { target });
-        let found = Placed::new(places).server(&server)?;
+        let found = places.server(&server)?;
         Ok(match &found.target {
             Target::Container { container, .. } => container.image.clone(),
             Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
@@ -312,7 +278,7 @@ mod tests {
         let case = |settings: Option<Container>, target: Target, wanted: Option<&str>| {
             let places = places(settings);
             let server = Arc::new(Server { target });
-            let found = Placed::new(&places).server(&server).unwrap();
+            let found = places.server(&server).unwrap();
             let Target::Container { container, .. } = &found.target else {
                 panic!("it is in no container");
             };

@@ -1,15 +1,15 @@
-//! The servers of a suite, whichever part of it runs: what each is called, which assertions talk to it, and what may
-//! have to be hidden of it. A part calls a server as the whole does, and hides what the whole hides, so that what is
-//! known of both can be put together and compared.
+//! The servers of a suite, whichever part of it runs: their names, the assertions that talk to them, and what may
+//! be secret. A part of a run uses the names of the whole and hides the same secrets, so that their results
+//! can be merged and compared.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
-use crate::model::{
-    Case, on_target,
-    server::{Launch, Program, Server, Target},
+use crate::{
+    model::{
+        Case, on_target,
+        server::{Launch, Program, Server, Target},
+    },
+    unique::Names,
 };
 use mcp::script::{client::ClientBehaviour, template::Template};
 
@@ -53,34 +53,31 @@ impl ListedServer {
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
     servers: Servers,
-    /// Places in `distinct`.
+    /// Places in `distinct`, by what is written of a server.
     by_text: HashMap<String, usize>,
-    /// The same, by where a server lies; it is held, so that no other one comes to lie there.
-    by_place: HashMap<usize, (Arc<Server>, usize)>,
     /// Names, with their places.
     by_target: HashMap<(Option<String>, usize), (String, usize)>,
     /// Places in `listed`, by the server's place and the capabilities.
     by_client: HashMap<(usize, Vec<String>), usize>,
-    /// How many servers have asked for a name.
-    numbers: HashMap<String, usize>,
-    names: HashSet<String>,
+    names: Names,
 }
 
 impl Gathering {
-    /// Notes that there is a server; its place among those that differ.
+    /// The place of a server among those that differ.
     pub(super) fn meet(&mut self, server: &Arc<Server>) -> usize {
-        let place = Arc::as_ptr(server).addr();
-        if let Some((_, known)) = self.by_place.get(&place) {
-            return *known;
-        }
         let distinct = &mut self.servers.distinct;
         let text = format!("{:?}", server.target);
-        let known = *self.by_text.entry(text).or_insert(distinct.len());
-        if known == distinct.len() {
+        let place = *self.by_text.entry(text).or_insert(distinct.len());
+        if place == distinct.len() {
             distinct.push(Arc::clone(server));
         }
-        self.by_place.insert(place, (Arc::clone(server), known));
-        known
+        place
+    }
+
+    /// The server, shared with those that are written alike.
+    pub(super) fn shared(&mut self, server: &Arc<Server>) -> Arc<Server> {
+        let place = self.meet(server);
+        Arc::clone(&self.servers.distinct[place])
     }
 
     /// Notes that an assertion, called as on its target and revision, talks to a server as this client, on a target if
@@ -96,7 +93,7 @@ impl Gathering {
             known.clone()
         } else {
             let label = target.map_or_else(|| label(&server.target), str::to_owned);
-            let known = (self.named(&label), self.by_target.len());
+            let known = (self.names.take(&label), self.by_target.len());
             self.by_target.insert(key, known.clone());
             known
         };
@@ -115,21 +112,6 @@ impl Gathering {
         }
         listed[at].used_by.push(Arc::clone(case));
         at
-    }
-
-    /// A name that no other server has.
-    fn named(&mut self, label: &str) -> String {
-        let number = self.numbers.entry(label.to_owned()).or_default();
-        loop {
-            *number += 1;
-            let name = match number {
-                1 => label.to_owned(),
-                ref number => format!("{label}#{number}"),
-            };
-            if self.names.insert(name.clone()) {
-                return name;
-            }
-        }
     }
 
     /// What was found.
@@ -194,7 +176,7 @@ mod tests {
         Arc::new(Server {
             target: Target::Process(Launch {
                 command: Some(Template::new(command)),
-                // What else of a launch is different does not matter.
+                // Any other difference of a launch has the same effect.
                 args: cwd.into_iter().map(Template::new).collect(),
                 ..Launch::default()
             }),

@@ -10,7 +10,7 @@ pub enum Part {
     Whole,
     /// Every n-th.
     EveryNth(Shard),
-    /// Those with these identities.
+    /// The assertions with these identities.
     These(BTreeSet<String>),
 }
 
@@ -32,9 +32,9 @@ pub struct Shard {
     of: usize,
 }
 
-/// A text that is no shard.
+/// An invalid shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no shard: expected `i/n` with 1 ≤ i ≤ n, such as `2/4`")]
+#[error("invalid shard `{0}`: expected `i/n` with 1 ≤ i ≤ n, such as `2/4`")]
 pub struct BadShard(String);
 
 impl Shard {

@@ -14,9 +14,9 @@ codes! {
     UNREADABLE = "unreadable";
     /// The file is neither UTF-8 nor UTF-16.
     NOT_UTF8 = "not-utf8";
-    /// The file is longer than a suite may be.
+    /// The file is too long for a suite.
     FILE_TOO_LARGE = "file-too-large";
-    /// The path that was given is no YAML file.
+    /// The path is not a YAML file.
     NOT_YAML = "not-yaml";
     /// The YAML cannot be parsed.
     YAML_SYNTAX = "yaml-syntax";
@@ -28,13 +28,13 @@ codes! {
     DUPLICATE_KEY = "duplicate-key";
     /// An alias or a merge key that cannot be filled in.
     BAD_ALIAS = "bad-alias";
-    /// A YAML tag that means nothing here.
+    /// An unknown YAML tag.
     UNKNOWN_TAG = "unknown-tag";
-    /// A number that the Go tool reads as another one.
+    /// A number that the Go tool reads as a different one.
     AMBIGUOUS_NUMBER = "ambiguous-number";
     /// A number that JSON does not have.
     NO_JSON_NUMBER = "no-json-number";
-    /// A key that is no text.
+    /// A key that is not a text.
     BAD_KEY = "bad-key";
     /// A key that does not exist at this place.
     UNKNOWN_KEY = "unknown-key";
@@ -42,54 +42,54 @@ codes! {
     WRONG_TYPE = "wrong-type";
     /// A key without a value: it does nothing.
     EMPTY_VALUE = "empty-value";
-    /// A key that must be there is not.
+    /// A required key is missing.
     MISSING_KEY = "missing-key";
     /// Keys that exclude each other.
     CONFLICTING_KEYS = "conflicting-keys";
     /// A key that does nothing beside another one.
     NO_EFFECT = "no-effect";
-    /// A word that is none of those the key takes.
+    /// A word that the key does not take.
     UNKNOWN_WORD = "unknown-word";
     /// A number outside the range the key takes.
     BAD_NUMBER = "bad-number";
-    /// A document that says what server to start, and not what to do with it.
+    /// A document with a server and without a subject.
     NO_SUBJECT = "no-subject";
     /// A document with more than one subject.
     TWO_SUBJECTS = "two-subjects";
-    /// Nothing says which server is meant.
+    /// No server is given.
     NO_SERVER = "no-server";
     /// Two assertions have the same name.
     DUPLICATE_NAME = "duplicate-name";
-    /// A text that is no duration.
+    /// An invalid duration.
     BAD_DURATION = "bad-duration";
-    /// A text that is no regular expression.
+    /// An invalid regular expression.
     BAD_REGEX = "bad-regex";
-    /// A text that is no JSONPath.
+    /// An invalid JSONPath.
     BAD_PATH = "bad-path";
-    /// A value that is no JSON Schema.
+    /// An invalid JSON Schema.
     BAD_SCHEMA = "bad-schema";
-    /// A key of a JSON Schema that nothing looks at, and is nearly a keyword.
+    /// A misspelt keyword of a JSON Schema.
     UNKNOWN_KEYWORD = "unknown-keyword";
-    /// A text that is no url of a server.
+    /// An invalid url.
     BAD_URL = "bad-url";
-    /// A name that no HTTP header can have.
+    /// An invalid name of an HTTP header.
     BAD_HEADER = "bad-header";
-    /// A text that is no glob pattern.
+    /// An invalid glob.
     BAD_GLOB = "bad-glob";
-    /// A path that reads like a pattern, and is the name of one file.
+    /// A pattern where the name of one file is expected.
     NO_PATTERN = "no-pattern";
     /// A path outside of the fixture where one inside is probably meant.
     OUTSIDE_FIXTURE = "outside-fixture";
-    /// A matcher whose operand it cannot take.
+    /// A matcher with an invalid operand.
     BAD_MATCHER = "bad-matcher";
-    /// A map that reads like matchers, and is compared as it is.
+    /// A map that looks like matchers, and is compared as it is.
     NO_MATCHER = "no-matcher";
-    /// A `{{name}}` that nothing defines.
+    /// An unknown `{{name}}`.
     UNKNOWN_VARIABLE = "unknown-variable";
     /// Braces that look like a variable and are text.
     NO_VARIABLE = "no-variable";
-    /// An environment variable without a value and without a default.
+    /// An environment variable that is not set and has no default.
     UNSET_VARIABLE = "unset-variable";
-    /// A `${…}` or a name that is no environment variable.
+    /// An invalid `${…}`, or an invalid name of an environment variable.
     BAD_VARIABLE = "bad-variable";
 }

@@ -1,14 +1,14 @@
-//! What is said of a key that does not exist at its place: the nearest one, or the map that has it.
+//! Help for unknown keys: the nearest key, or the map that has it.
 
 use crate::raw::{ShapeDoc, assertion::RawAssertion};
 
-/// The nearest key of the map that does not want the opposite.
+/// The nearest key of the map that does not ask for the opposite.
 pub(crate) fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let alike = known.iter().filter(|known| denies(known) == denies(key));
     text::nearest(key, alike.copied())
 }
 
-/// Whether a key wants that something is not so.
+/// Whether a key asks for the opposite.
 fn denies(key: &str) -> bool {
     key.split('_').any(|word| word.starts_with("no"))
 }

@@ -33,9 +33,9 @@ pub(crate) fn no_map(found: &str, owner: &str, keys: &[&str]) -> Diagnostic {
     wrong_type(found, "a map").with_help(format!("{owner} takes {}", listed(keys)))
 }
 
-/// A word that is not a sign of readiness.
+/// An unknown readiness check.
 pub(crate) fn unknown_readiness(found: &str) -> Diagnostic {
-    unknown_word(found, "sign of readiness", &["port"]).with_help(
+    unknown_word(found, "readiness check", &["port"]).with_help(
         "or a map: `{log: PATTERN}` for a line of its output, `{http: PATH}` for a path that is answered",
     )
 }
@@ -60,30 +60,31 @@ pub(crate) fn idle_switch(key: &str) -> Diagnostic {
 
 /// A required key.
 pub(crate) fn missing_key(key: &str, owner: &str) -> Diagnostic {
-    error(code::MISSING_KEY, format!("`{key}` is missing")).with_label(format!("{owner} needs it"))
+    error(code::MISSING_KEY, format!("`{key}` is missing"))
+        .with_label(format!("{owner} requires it"))
 }
 
 /// Several keys of which one is required.
 pub(crate) fn missing_one_of(keys: &[&str], owner: &str) -> Diagnostic {
-    let message = format!("{owner} needs {}", listed(keys));
-    error(code::MISSING_KEY, message).with_label("none of them is here")
+    let message = format!("{owner} requires {}", listed(keys));
+    error(code::MISSING_KEY, message)
 }
 
 /// An empty name.
 pub(crate) fn nameless(key: &str) -> Diagnostic {
     let message = format!("`{key}` is empty");
-    error(code::MISSING_KEY, message).with_help("name the one that is meant")
+    error(code::MISSING_KEY, message).with_help("write its name")
 }
 
 /// An empty list where an entry is required.
 pub(crate) fn at_least_one(key: &str) -> Diagnostic {
-    let message = format!("`{key}` is empty, it needs at least one entry");
+    let message = format!("`{key}` is empty, at least one entry is required");
     error(code::MISSING_KEY, message)
 }
 
 /// `parallel` on some steps only.
 pub(crate) fn partly_parallel() -> Diagnostic {
-    let message = "`parallel: true` stands on some of the steps only";
+    let message = "only some of the steps have `parallel: true`";
     error(code::CONFLICTING_KEYS, message)
         .with_help("write it on all of them, or once beside `steps`")
 }
@@ -96,13 +97,13 @@ pub(crate) fn conflicting_keys(keys: &[&str], owner: &str) -> Diagnostic {
 
 /// Bounds between which there is no number.
 pub(crate) fn no_number_between(least: u64, most: u64) -> Diagnostic {
-    let message = format!("no number is at least {least} and at most {most}");
+    let message = format!("`min` is {least} and `max` is {most}: no number is between them");
     error(code::BAD_NUMBER, message).with_help("write the smaller one under `min`")
 }
 
 /// The embedded server in another image than its own.
 pub(crate) fn image_of_builtin() -> Diagnostic {
-    let message = "`builtin` is this program, which has an image of its own";
+    let message = "`builtin` has its own image";
     error(code::CONFLICTING_KEYS, message).with_help(
         "leave the image out (`docker: {}`), or start what is in it with `command` instead of `builtin`",
     )
@@ -121,14 +122,14 @@ pub(crate) fn not_looked_at(key: &str, reason: &str) -> Diagnostic {
 
 /// A further document of the settings file.
 pub(crate) fn further_settings() -> Diagnostic {
-    let message = "the settings are one document, and this is a further one";
+    let message = "the settings file has more than one document";
     error(code::FURTHER_DOCUMENT, message)
         .with_help("put all keys into the first document, without `---` between")
 }
 
 /// A word that is not in a list.
 pub(crate) fn unknown_word(found: &str, what: &str, known: &[&str]) -> Diagnostic {
-    let message = format!("`{found}` is no {what}");
+    let message = format!("unknown {what} `{found}`");
     error(code::UNKNOWN_WORD, message).with_help(choices(found, known))
 }
 
@@ -139,7 +140,7 @@ pub(crate) fn no_report(found: &str) -> Diagnostic {
 
 /// A target that `--target` cannot name.
 pub(crate) fn no_target_name(name: &str, why: &str) -> Diagnostic {
-    let message = format!("no `--target` chooses the target `{name}`: {why}");
+    let message = format!("`--target` cannot select the target `{name}`: {why}");
     error(code::UNKNOWN_WORD, message).with_help("give it another name")
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn bad_number(found: &str, expected: &str) -> Diagnostic {
 
 /// A scalar without quotes that the Go tool reads as another number.
 pub(crate) fn ambiguous_number(here: &str, there: &Number) -> Diagnostic {
-    let message = format!("{here} here is the number `{there}` for the Go tool");
+    let message = format!("{here} is the number `{there}` in the Go tool");
     let help = format!("write `{there}` if that is meant, or quotes around a text");
     warning(code::AMBIGUOUS_NUMBER, message).with_help(help)
 }
@@ -172,7 +173,7 @@ pub(crate) fn no_subject(subjects: &[&str]) -> Diagnostic {
 
 /// More than one subject.
 pub(crate) fn two_subjects(first: &str, second: &str) -> Diagnostic {
-    let message = format!("a document has one subject, here are `{first}` and `{second}`");
+    let message = format!("a document has one subject, found `{first}` and `{second}`");
     error(code::TWO_SUBJECTS, message)
         .with_label("the second one")
         .with_help("write a document for each, with `---` between them")
@@ -180,7 +181,7 @@ pub(crate) fn two_subjects(first: &str, second: &str) -> Diagnostic {
 
 /// No command, no url, no image.
 pub(crate) fn no_server() -> Diagnostic {
-    error(code::NO_SERVER, "nothing says which server to start").with_help(
+    error(code::NO_SERVER, "no server is given").with_help(
         "add `server: {command: …}`, or `defaults: {server: …}` in `mcp-assert.yaml`, or run with `--server`, or with `--target` where the \
          settings have targets",
     )
@@ -188,13 +189,13 @@ pub(crate) fn no_server() -> Diagnostic {
 
 /// A url beside a transport without one.
 pub(crate) fn no_transport() -> Diagnostic {
-    let message = "the transport is `stdio`, which starts a `command` and reaches no `url`";
+    let message = "the transport is `stdio`, which does not use a `url`";
     error(code::NO_SERVER, message)
         .with_help("add `transport: http`, or `transport: sse`, beside the `url`")
 }
 
 /// No url for a transport that needs one.
 pub(crate) fn no_url(transport: &str) -> Diagnostic {
-    let message = format!("the transport `{transport}` needs a `url` or a `launch`");
+    let message = format!("the transport `{transport}` requires a `url` or a `launch`");
     error(code::NO_SERVER, message).with_help("add `url: http://…`")
 }

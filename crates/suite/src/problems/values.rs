@@ -5,26 +5,26 @@ use text::{diagnostic::Diagnostic, web::UrlFault};
 
 /// A text that is not a duration.
 pub(crate) fn bad_duration(found: &str, reason: &str) -> Diagnostic {
-    let message = format!("`{found}` is no duration: {reason}");
+    let message = format!("invalid duration `{found}`: {reason}");
     error(code::BAD_DURATION, message).with_help("write it like `300ms`, `15s`, `1m30s` or `2min`")
 }
 
 /// A text that is not a regular expression.
 pub(crate) fn bad_regex(pattern: &str, reason: &str) -> Diagnostic {
-    let message = format!("`{pattern}` is no regular expression: {reason}");
+    let message = format!("invalid regular expression `{pattern}`: {reason}");
     error(code::BAD_REGEX, message)
 }
 
 /// A text that is not a JSONPath.
 pub(crate) fn bad_path(path: &str, reason: &str) -> Diagnostic {
-    error(code::BAD_PATH, format!("`{path}` is no path: {reason}")).with_help(
+    error(code::BAD_PATH, format!("invalid JSONPath `{path}`: {reason}")).with_help(
         "write a JSONPath such as `$.items[0].name`, or short `items[0].name`; a key with other characters as `$['a key']`",
     )
 }
 
 /// A name that a capture cannot have.
 pub(crate) fn bad_capture(name: &str) -> Diagnostic {
-    let message = format!("`{name}` cannot be the name of a capture");
+    let message = format!("a capture cannot have the name `{name}`");
     error(code::UNKNOWN_VARIABLE, message).with_help(
         "use letters, digits, `_`, `-` and `.`, a letter first; `fixture`, `port` and `env.…` are taken",
     )
@@ -32,13 +32,13 @@ pub(crate) fn bad_capture(name: &str) -> Diagnostic {
 
 /// A value that is not a JSON Schema.
 pub(crate) fn bad_schema(reason: &str) -> Diagnostic {
-    let message = format!("the JSON Schema cannot be used: {reason}");
+    let message = format!("invalid JSON Schema: {reason}");
     error(code::BAD_SCHEMA, message)
 }
 
 /// A key of a schema that is nearly a keyword, and checks nothing.
 pub(crate) fn misspelt_keyword(key: &str, near: &str) -> Diagnostic {
-    let message = format!("`{key}` is no keyword of JSON Schema, and nothing is checked by it");
+    let message = format!("unknown JSON Schema keyword `{key}`: it checks nothing");
     warning(code::UNKNOWN_KEYWORD, message).with_help(format!("did you mean `{near}`?"))
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn misspelt_keyword(key: &str, near: &str) -> Diagnostic {
 pub(crate) fn bad_glob(pattern: &str, reason: &str) -> Diagnostic {
     error(
         code::BAD_GLOB,
-        format!("`{pattern}` is no path pattern: {reason}"),
+        format!("invalid glob `{pattern}`: {reason}"),
     )
 }
 
 /// A glob in the place of the name of one file.
 pub(crate) fn no_pattern(path: &str) -> Diagnostic {
-    let message = format!("`{path}` is no pattern here: it is the name of one file");
-    let help = "name each file; patterns are taken by `only_changed`";
+    let message = format!("`{path}` is taken as the name of one file, not as a pattern");
+    let help = "name each file; `only_changed` takes patterns";
     warning(code::NO_PATTERN, message).with_help(help)
 }
 
@@ -67,14 +67,14 @@ pub(crate) fn outside_fixture(path: &str, what: &str) -> Diagnostic {
 
 /// A text that is not a url.
 pub(crate) fn bad_url(found: &str, fault: UrlFault) -> Diagnostic {
-    let message = format!("`{}` is no url: {fault}", text::name(found));
+    let message = format!("invalid url `{}`: {fault}", text::name(found));
     error(code::BAD_URL, message).with_help("write it like `http://localhost:8080/mcp`")
 }
 
 /// A name that a header cannot have.
 pub(crate) fn bad_header(name: &str) -> Diagnostic {
-    let message = format!("`{}` is no name of a header", text::name(name));
-    let help = "it has letters, digits and signs such as `-`, and no blank or colon: `X-Team`";
+    let message = format!("invalid header name `{}`", text::name(name));
+    let help = "use letters, digits and `-`, without blanks and colons: `X-Team`";
     error(code::BAD_HEADER, message).with_help(help)
 }
 
@@ -87,7 +87,8 @@ pub(crate) fn bad_matcher(matcher: &str, expected: &str, whole: &str) -> Diagnos
 
 /// A map that is compared as it is, and reads like matchers.
 pub(crate) fn no_matcher(word: &str, meant: &str, whole: &str) -> Diagnostic {
-    let message = format!("`{word}` is no matcher: the answer is compared with this map as it is");
+    let message =
+        format!("unknown matcher `{word}`: the answer is compared with this map as it is");
     let help =
         format!("the matcher is called `{meant}`; to compare with the map write `equals: {whole}`");
     warning(code::NO_MATCHER, message).with_help(help)
@@ -95,7 +96,7 @@ pub(crate) fn no_matcher(word: &str, meant: &str, whole: &str) -> Diagnostic {
 
 /// Two assertions with one name.
 pub(crate) fn duplicate_name(name: &str, first: &str) -> Diagnostic {
-    let message = format!("the name `{}` is used before, at {first}", text::name(name));
+    let message = format!("the name `{}` is already used at {first}", text::name(name));
     let help =
         "give each assertion its own name, so that reports and baselines can tell them apart";
     warning(code::DUPLICATE_NAME, message).with_help(help)
@@ -103,7 +104,11 @@ pub(crate) fn duplicate_name(name: &str, first: &str) -> Diagnostic {
 
 /// A function in the place of a key.
 pub(crate) fn function_in_path(path: &str, function: &str) -> Diagnostic {
-    let reason = format!("`{function}()` is a function, and those stand in filters (`[?…]`) only");
+    let reason = format!("the function `{function}()` is allowed in filters (`[?…]`) only");
     let help = "the matcher `length` asks how many there are: `$.list: {length: 3}`";
-    error(code::BAD_PATH, format!("`{path}` is no path: {reason}")).with_help(help)
+    error(
+        code::BAD_PATH,
+        format!("invalid JSONPath `{path}`: {reason}"),
+    )
+    .with_help(help)
 }

@@ -13,7 +13,7 @@ pub(crate) fn unknown_variable(name: &str, known: &[&str]) -> Diagnostic {
         Some(near) => format!("did you mean `{{{{{near}}}}}`?"),
         None => format!("known here: {}", listed(known)),
     };
-    let message = format!("nothing defines `{{{{{name}}}}}`");
+    let message = format!("unknown variable `{{{{{name}}}}}`");
     error(code::UNKNOWN_VARIABLE, message)
         .with_help(help)
         .with_help(BRACES)
@@ -39,7 +39,7 @@ pub(crate) fn too_early(written: &str) -> Diagnostic {
         code::UNKNOWN_VARIABLE,
         format!("`{written}` has no value here"),
     )
-    .with_help("this is needed before anything runs: only `{{env.NAME}}` is filled in")
+    .with_help("this text is needed before anything runs: only `{{env.NAME}}` is filled in")
     .with_help(BRACES)
 }
 
@@ -53,14 +53,14 @@ pub(crate) fn no_such_env(variable: &str) -> Diagnostic {
 
 /// A `{{env.NAME}}` whose value is not text.
 pub(crate) fn unreadable_env(variable: &str) -> Diagnostic {
-    let message = format!("the value of the environment variable `{variable}` is no UTF-8");
+    let message = format!("the value of the environment variable `{variable}` is not UTF-8");
     error(code::UNSET_VARIABLE, message).with_help("set it to a text")
 }
 
 /// A `$NAME` whose value is not text.
 pub(crate) fn unreadable_text(name: &str) -> Diagnostic {
     let message = format!(
-        "the value of the environment variable `{name}` is no UTF-8; an empty text stands in"
+        "the value of the environment variable `{name}` is not UTF-8; the empty text is used"
     );
     warning(code::UNSET_VARIABLE, message).with_help("set it to a text")
 }
@@ -81,12 +81,12 @@ pub(crate) fn no_variable(written: &str, name: &str) -> Diagnostic {
 /// A `{{name}}` in a key of a value that is sent.
 pub(crate) fn marker_in_key(written: &str) -> Diagnostic {
     warning(code::NO_VARIABLE, format!("`{written}` stays as it is"))
-        .with_help("in keys nothing is filled in, only in values")
+        .with_help("variables are filled in in values, not in keys")
 }
 
 /// A `$NAME` without a value.
 pub(crate) fn unset_variable(name: &str) -> Diagnostic {
-    let message = format!("the environment variable `{name}` is not set; an empty text stands in");
+    let message = format!("the environment variable `{name}` is not set; the empty text is used");
     let help =
         format!("set it, give a default with `${{{name}:-…}}`, or write `$$` for a dollar sign");
     warning(code::UNSET_VARIABLE, message).with_help(help)
@@ -111,14 +111,14 @@ pub(crate) fn unset_line_of_variables(place: &str) -> Diagnostic {
 
 /// `${` without a name or without an end.
 pub(crate) fn bad_variable(written: &str) -> Diagnostic {
-    let message = format!("`{written}` is no environment variable");
+    let message = format!("invalid environment variable `{written}`");
     let help = "write `$NAME`, `${NAME}` or `${NAME:-default}`, and `$$` for a dollar sign";
     error(code::BAD_VARIABLE, message).with_help(help)
 }
 
 /// A name that an environment variable cannot have.
 pub(crate) fn bad_variable_name(found: &str) -> Diagnostic {
-    let message = format!("`{found}` is no name of an environment variable");
+    let message = format!("invalid environment variable name `{found}`");
     error(code::BAD_VARIABLE, message).with_help("write its name alone, such as `HOME`")
 }
 

@@ -10,7 +10,7 @@ pub(crate) fn yaml_syntax(message: &str) -> Diagnostic {
     let help = if tidy.starts_with("unexpected character: `\\u{") {
         "remove the character; in double quotes it can be written as an escape"
     } else if tidy.contains("tab") {
-        "indent with blanks: YAML takes no tabs there"
+        "indent with spaces: YAML does not allow tabs there"
     } else if tidy.contains("escape character") {
         "in double quotes a backslash begins an escape: write a pattern in single quotes"
     } else if tidy.starts_with("plain scalar cannot start") {
@@ -18,7 +18,7 @@ pub(crate) fn yaml_syntax(message: &str) -> Diagnostic {
     } else {
         "look at the indentation, the quotes and the brackets before this place"
     };
-    error(code::YAML_SYNTAX, format!("the YAML is broken: {tidy}")).with_help(help)
+    error(code::YAML_SYNTAX, format!("invalid YAML: {tidy}")).with_help(help)
 }
 
 /// YAML that is too deep or too large.
@@ -33,8 +33,8 @@ pub(crate) fn duplicate_key(key: &str, first_line: usize) -> Diagnostic {
     } else {
         "join the two values, or remove one"
     };
-    error(code::DUPLICATE_KEY, format!("the key `{key}` occurs twice"))
-        .with_label(format!("it stands in line {first_line} already"))
+    error(code::DUPLICATE_KEY, format!("duplicate key `{key}`"))
+        .with_label(format!("first used in line {first_line}"))
         .with_help(help)
 }
 
@@ -47,10 +47,7 @@ pub(crate) fn unknown_anchor(name: &str) -> Diagnostic {
 
 /// An alias inside of its own anchor.
 pub(crate) fn alias_of_itself() -> Diagnostic {
-    error(
-        code::BAD_ALIAS,
-        "the alias stands inside of the value it means",
-    )
+    error(code::BAD_ALIAS, "the alias stands inside of its own anchor")
 }
 
 /// `<<` with a value that is not a map.
@@ -64,7 +61,7 @@ pub(crate) fn merge_of_no_map() -> Diagnostic {
 
 /// A tag that YAML does not have. The Go tool ignores it with a warning.
 pub(crate) fn unknown_tag(tag: &str, dialect: Dialect) -> Diagnostic {
-    let message = format!("the tag `{tag}` means nothing here");
+    let message = format!("unknown tag `{tag}`");
     let problem = match dialect {
         Dialect::Native => error(code::UNKNOWN_TAG, message),
         Dialect::Compat => warning(code::UNKNOWN_TAG, message),
@@ -74,7 +71,7 @@ pub(crate) fn unknown_tag(tag: &str, dialect: Dialect) -> Diagnostic {
 
 /// A tag before a value of another type: `!!int a`.
 pub(crate) fn unfit_tag(tag: &str, wanted: &str) -> Diagnostic {
-    let message = format!("`!!{tag}` takes {wanted}, which this is not");
+    let message = format!("expected {wanted} after `!!{tag}`");
     error(code::YAML_SYNTAX, message).with_help("remove the tag if the text is meant as it is")
 }
 
@@ -86,6 +83,6 @@ pub(crate) fn no_json_number(text: &str) -> Diagnostic {
 
 /// A list or a map as key.
 pub(crate) fn key_not_scalar() -> Diagnostic {
-    error(code::BAD_KEY, "a key must be a text")
+    error(code::BAD_KEY, "expected a text as key")
         .with_help("a `{{name}}` at the beginning of a value needs quotes: `\"{{name}}\"`")
 }

@@ -6,7 +6,7 @@ use super::{
     expect::RawServerRequest,
     read::{Readable, Reading},
     shape::ShapeDoc,
-    value::{OneOrMany, Placed},
+    value::OneOrMany,
 };
 use crate::yaml::{Entry, Key, Kind, Node};
 
@@ -15,7 +15,7 @@ const WORDS: [&str; 3] = ["method", "count", "params"];
 
 /// One request or several, each as `{method, count, params}` or by its parameters alone.
 #[derive(Debug)]
-pub(crate) struct RawAsked(pub(crate) OneOrMany<Placed<RawServerRequest>>);
+pub(crate) struct RawAsked(pub(crate) OneOrMany<RawServerRequest>);
 
 impl Readable for RawAsked {
     fn read(mut node: Node, reading: &mut Reading) -> Option<Self> {

@@ -11,7 +11,7 @@ use super::{
         RawPrompts, RawRaw, RawResources, RawSampling, RawTool, RawTools,
     },
     union::FlagOr,
-    value::{Deferred, Placed, Text, Texts},
+    value::{Deferred, Text, Texts},
 };
 
 /// The keys of which a document has exactly one.
@@ -49,7 +49,7 @@ shape! {
         client = "client": Box<RawClient>;
         /// Calls made before the subject, one after another on the same session. One that is answered with
         /// an error ends the assertion as an error that names the step.
-        setup = "setup": Vec<Placed<RawStep>>;
+        setup = "setup": Vec<RawStep>;
         /// Calls one tool.
         assert = "assert": Box<RawTool>;
         /// Lists the tools, all pages.
@@ -71,18 +71,18 @@ shape! {
         /// Calls a tool and looks at the notifications.
         assert_notifications = "assert_notifications": Box<RawNotifications>;
         /// Rules over a list of tool calls, taken from `trace` or `audit_log`. No server is started.
-        trajectory = "trajectory": Vec<Placed<Deferred<RawRule>>>;
+        trajectory = "trajectory": Vec<Deferred<RawRule>>;
         /// The tool calls that `trajectory` is about.
         trace = "trace": Vec<RawTraceCall>;
         /// A file of JSON lines, one tool call each, that `trajectory` is about; wins over `trace`.
         audit_log = "audit_log": Text;
         /// Several calls on one session, each with its own `expect` and `capture`.
-        steps = "steps": Vec<Placed<RawStep>>;
+        steps = "steps": Vec<RawStep>;
         /// `true`: all `steps` are sent before any answer is awaited; a `wait` runs beside them.
         parallel = "parallel": bool;
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
         raw = "raw": Box<RawRaw>;
-        /// Sends one request of HTTP, and looks at the response.
+        /// Sends one HTTP request and looks at the response.
         http = "http": Box<RawHttp>;
         /// The time for the copy of the fixture, server start, handshake, setup and subject together, such as `15s` or
         /// `1m30s`. Wins over `--timeout`.

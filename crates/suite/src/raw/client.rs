@@ -25,7 +25,7 @@ shape! {
 }
 
 shape! {
-    /// What the client can do for the server. What is not written is not declared.
+    /// What the client can do for the server. A missing key is not declared.
     RawCapabilities, "`client_capabilities`" {
         /// Paths of the workspace, answered to `roots/list` as `file:` URIs. They stay as they are; `listChanged` is
         /// declared because `raw` may send `notifications/roots/list_changed`.

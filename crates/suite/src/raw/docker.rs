@@ -5,7 +5,7 @@ use serde_json::Number;
 use super::{
     shape::shape,
     union::{Short, Shorthand, TextOr},
-    value::{OneOrMany, Placed, Text, TextTable, Texts},
+    value::{OneOrMany, Text, TextTable, Texts},
 };
 
 shape! {
@@ -54,7 +54,7 @@ shape! {
         workdir = "workdir": Text;
         /// Further things to mount, each `SOURCE:TARGET` (read-only), `SOURCE:TARGET:rw`, or a map. A source that
         /// begins with `/` or `.` is a path of the engine's machine, any other one a volume.
-        mounts = "mounts": OneOrMany<Placed<TextOr<RawMount>>>;
+        mounts = "mounts": OneOrMany<TextOr<RawMount>>;
     }
 }
 

@@ -7,18 +7,18 @@ use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::{NoneOrTexts, Short, Shorthand, TextOr},
-    value::{Anything, Deferred, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
+    value::{Anything, Deferred, Members, OneOrMany, Table, Text, TextTable, Texts},
 };
 use crate::yaml::{Kind, Node};
 
 shape! {
-    /// What must hold for an answer. All keys are checked and all that does not hold is reported. The text
+    /// Expectations about an answer. All keys are checked, and all mismatches are reported. The text
     /// under test is made of the `text` parts of the answer, joined by line ends.
     RawExpect, "`expect`" {
-        /// `true`: the answer is a result that is no tool error; `false`: it is a tool error. A protocol
+        /// `true`: the answer is a result that is not a tool error; `false`: it is a tool error. A protocol
         /// error is neither, see `error`.
         not_error = "not_error": bool;
-        /// `true`: the answer is a tool error; `false`: it is a result that is none.
+        /// `true`: the answer is a tool error; `false`: it is a result that is not one.
         is_error = "is_error": bool;
         /// The answer is this JSON-RPC error.
         error = "error": RawError;
@@ -30,8 +30,8 @@ shape! {
         contains = "contains": Texts;
         /// The text holds at least one of these.
         contains_any = "contains_any": Texts;
-        /// None of these occurs in any content. Data is decoded; the few letters that bytes which are no text hold by
-        /// chance are passed over.
+        /// None of these occurs in any content. Data is decoded; letters that binary data contains by
+        /// chance are ignored.
         not_contains = "not_contains": Texts;
         /// The text holds these one after another.
         in_order = "in_order": Texts;
@@ -45,7 +45,7 @@ shape! {
         /// it matches; a list may also be the list of what it matched, in order. Where it matches nothing, only `[]` and
         /// `{exists: false}` hold, `[]` if what the path chooses from is there.
         json_path = "json_path": Table<Anything>;
-        /// The same for `structuredContent`.
+        /// The same in `structuredContent`.
         structured = "structured": Table<Anything>;
         /// The text read as JSON, or else the structured content, satisfies this JSON Schema: written here, or
         /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched. A text with
@@ -91,11 +91,11 @@ shape! {
         max_duration = "max_duration": Text;
         /// The answer is at most so many bytes long.
         max_bytes = "max_bytes": u64;
-        /// What the server told during the call and after its answer: what must come is waited for, 1 s at most,
-        /// and what must not come for 100 ms.
+        /// The notifications during the call and after its answer. Expected ones are waited for 1 s at most,
+        /// unwanted ones 100 ms.
         notifications = "notifications": RawNotificationsExpect;
         /// What the server asked of the client; `[]`: nothing.
-        server_requests = "server_requests": OneOrMany<Placed<RawServerRequest>>;
+        server_requests = "server_requests": OneOrMany<RawServerRequest>;
         /// What the server wrote to stderr.
         stderr = "stderr": RawStderr;
         /// How the server ended after the session was closed.
@@ -111,13 +111,13 @@ shape! {
 }
 
 shape! {
-    /// What must hold for a response of HTTP.
+    /// Expectations about an HTTP response.
     RawHttpExpect, "`expect` of `http`" {
         /// Its status is one of these: `401`, or `4xx` for any of 400 to 499.
         status = "status": Texts;
         /// Headers that are there, each with a text that its value contains, or a regular expression between slashes.
         headers = "headers": TextTable;
-        /// What must hold for the body, which is the text under test.
+        /// Expectations about the body, which is the text under test.
         body = "body": Deferred<RawExpect>;
     }
 }
@@ -160,7 +160,7 @@ shape! {
 }
 
 shape! {
-    /// What must hold for the notifications.
+    /// Expectations about the notifications.
     RawNotificationsExpect, "`notifications`" {
         /// At least so many.
         min_count = "min_count": u64;
@@ -181,7 +181,7 @@ shape! {
 }
 
 shape! {
-    /// What must hold for the log messages.
+    /// Expectations about the log messages.
     RawLoggingExpect, "`expect` of `assert_logging`" {
         /// At least so many.
         min_messages = "min_messages": u64;

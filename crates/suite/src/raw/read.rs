@@ -197,7 +197,7 @@ impl Reading {
             .add(first_line(node.at, &self.problems), problem);
     }
 
-    /// The same with the words of a type, of which there is no value then.
+    /// Reports that a value is not of type `T`.
     pub(crate) fn refuse<T: Readable>(&mut self, node: &Node) -> Option<T> {
         self.wrong_type(node, &T::words());
         None

@@ -8,7 +8,7 @@ use super::{
     value::{OneOrMany, Text, TextTable, Texts},
 };
 
-/// What says which server to start or to reach. Where one of these is misspelt, none is missing.
+/// The keys that name a server. If one of these is misspelt, the server is not reported as missing.
 pub(crate) const KEYS_OF_A_SERVER: [&str; 7] = [
     "server",
     "command",
@@ -106,7 +106,7 @@ shape! {
     RawAuth, "`auth`" {
         /// A bearer token, filled in like `env`.
         bearer = "bearer": Text;
-        /// An OAuth client that gets its token by itself.
+        /// An OAuth client that requests its own token.
         client_credentials = "client_credentials": RawClientCredentials;
     }
 }
@@ -114,9 +114,9 @@ shape! {
 shape! {
     /// An OAuth client.
     RawClientCredentials, "`client_credentials`" {
-        /// Where tokens are had.
+        /// Where tokens are issued.
         token_url = "token_url": Text;
-        /// `true`: where tokens are had is found by the server's metadata.
+        /// `true`: the token endpoint is found by the server's metadata.
         discover = "discover": FlagOr<Text>;
         /// The client's id.
         id = "id": Text;

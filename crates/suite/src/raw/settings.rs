@@ -11,17 +11,17 @@ use super::{
 };
 
 shape! {
-    /// `mcp-assert.yaml` at the root of a suite. Of several suites in one run the first one's says `targets`, `jobs`,
-    /// `report` and `baseline` for all; a warning tells where another says otherwise.
+    /// `mcp-assert.yaml` at the root of a suite. Of several suites in one run the first one's sets `targets`, `jobs`,
+    /// `report` and `baseline` for all; a warning names other values.
     RawSettings, "the settings file" {
-        /// Keys of assertions that hold for every assertion without them; `server` is joined key by key.
+        /// Defaults for the keys of every assertion; `server` is merged key by key.
         defaults = "defaults": Anything;
         /// Servers by name; `--target` runs every assertion on each of those it names, with the `env` of its own `server`.
         targets = "targets": Table<Box<RawServer>>;
-        /// What holds for every container whose own `docker` does not say it; a text is an image.
+        /// Defaults for `docker` of every server; a text is an image.
         docker = "docker": Short<Text, RawDocker>;
         /// The folder copied fresh for every assertion, relative to the settings file. Of several
-        /// suites in one run the first settings file decides; a warning tells of a fixture that does not hold.
+        /// suites in one run the first settings file decides; a warning names other fixtures.
         fixture = "fixture": Text;
         /// How many assertions run at once.
         jobs = "jobs": u64;
@@ -30,7 +30,7 @@ shape! {
         report = "report": Texts;
         /// The baseline to compare with, relative to the settings file. `ci` takes `--baseline` instead.
         baseline = "baseline": Text;
-        /// The percentage that must pass. It is not applied: `run` wants all to pass, `ci` takes `--threshold`.
+        /// The percentage that must pass. It has no effect: `run` requires all to pass, `ci` takes `--threshold`.
         threshold = "threshold": Number;
         /// `true`: the verdicts of the Go tool of the same name.
         compat = "compat": bool;

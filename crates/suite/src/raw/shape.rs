@@ -1,5 +1,5 @@
-//! What a map of the format is made of, as data for the reference and the JSON Schema, and the macro by which
-//! a shape is written once.
+//! The maps of the format as data for the reference and the JSON Schema, and the macro that
+//! defines a shape.
 
 use serde_json::{Value, json};
 
@@ -71,6 +71,9 @@ macro_rules! shape {
         $(#[doc = $doc])+
         #[derive(Debug, Default)]
         pub(crate) struct $name {
+            /// The place of the map.
+            #[allow(dead_code, reason = "problems of most maps are told at their keys")]
+            pub(crate) at: $crate::yaml::At,
             $($(#[doc = $field_doc])+ pub(crate) $field: Option<$crate::raw::Field<$kind>>,)+
         }
 
@@ -98,6 +101,7 @@ macro_rules! shape {
                 node: $crate::yaml::Node,
                 reading: &mut $crate::raw::Reading,
             ) -> Option<Self> {
+                let at = node.at;
                 let entries = reading.shape(node, $owner, Self::KEYS)?;
                 $(let mut $field = None;)+
                 for entry in entries {
@@ -107,7 +111,7 @@ macro_rules! shape {
                     }
                 }
                 // Built as a whole, so that the compiler reports keys that are not lowered.
-                Some(Self { $($field,)+ })
+                Some(Self { at, $($field,)+ })
             }
 
             fn words() -> String {

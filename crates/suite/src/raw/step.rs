@@ -32,7 +32,7 @@ shape! {
         /// over one line or several. `{{name}}` then stands for the value; `{{…}}` in a path, of `{{fixture}}` and
         /// what was captured before, is filled in: as a key, an index (`$.items[{{i}}]`), a part of a text in quotes.
         capture = "capture": TextTable;
-        /// What must hold for the step's answer.
+        /// Expectations about the step's answer.
         expect = "expect": Deferred<RawExpect>;
         /// `true`: an error is an answer like any other.
         allow_error = "allow_error": bool;

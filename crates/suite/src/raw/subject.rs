@@ -17,9 +17,9 @@ shape! {
         tool = "tool": Text;
         /// Its arguments. A whole number is sent as an integer however it is written, `1.0` as `1` and `1e3` as `1000`, up to 21 digits.
         args = "args": Members;
-        /// What must hold for the answer. Without any: that it is no error.
+        /// Expectations about the answer. Without any: that it is no error.
         expect = "expect": Deferred<RawExpect>;
-        /// Progress is always asked for; the key is taken for the sake of older suites.
+        /// Progress is always asked for; the key is accepted for older suites.
         capture_progress = "capture_progress": bool;
     }
 }
@@ -29,7 +29,7 @@ shape! {
     RawTools, "`assert_tools`" {
         /// Fetches the single page at this cursor. An empty one is none.
         cursor = "cursor": Text;
-        /// What must hold for the list.
+        /// Expectations about the list.
         expect = "expect": Deferred<RawExpect>;
     }
 }
@@ -38,7 +38,7 @@ shape! {
     /// Makes the handshake; the text under test is its result as JSON. Without a handshake (2026-07-28) it is that of
     /// `server/discover`.
     RawInitialize, "`assert_initialize`" {
-        /// What must hold for the result.
+        /// Expectations about the result.
         expect = "expect": Deferred<RawExpect>;
     }
 }
@@ -66,7 +66,7 @@ shape! {
         /// How long that, and what `notifications` and `server_requests` speak of, is waited for after the answer.
         /// Default: 100 ms where something must not come, else 1 s at most.
         within = "within": Text;
-        /// What must hold for the answer.
+        /// Expectations about the answer.
         expect = "expect": Deferred<RawExpect>;
     }
 }
@@ -86,7 +86,7 @@ shape! {
         list = "list": MapOrNothing<RawList>;
         /// Gets this prompt; the text under test is its description and its messages.
         get = "get": RawPromptCall;
-        /// What must hold for the answer.
+        /// Expectations about the answer.
         expect = "expect": Deferred<RawExpect>;
     }
 }
@@ -96,11 +96,11 @@ shape! {
     RawCompletion, "`assert_completion`" {
         /// What the argument belongs to.
         reference = "ref": RawReference;
-        /// The argument and what was typed of it.
+        /// The argument and the text typed so far.
         argument = "argument": RawArgument;
         /// What is known of the other arguments.
         context = "context": RawContext;
-        /// What must hold for the answer.
+        /// Expectations about the answer.
         expect = "expect": Deferred<RawExpect>;
     }
 }
@@ -122,7 +122,7 @@ shape! {
     RawArgument, "`argument`" {
         /// Its name.
         name = "name": Text;
-        /// What was typed so far.
+        /// The text typed so far.
         value = "value": Text;
     }
 }
@@ -146,7 +146,7 @@ shape! {
         mock_text = "mock_text": Text;
         /// The model the client names. Default: `mock`.
         mock_model = "mock_model": Text;
-        /// What must hold for the tool's result.
+        /// Expectations about the tool's result.
         expect = "expect": Deferred<RawExpect>;
         /// What the server must have asked; `method` may be left out.
         expect_request = "expect_request": Deferred<RawAsked>;
@@ -162,7 +162,7 @@ shape! {
         args = "args": Members;
         /// How the user answers, unless `client_capabilities` has `elicitation`.
         answer = "answer": RawElicitations;
-        /// What must hold for the tool's result.
+        /// Expectations about the tool's result.
         expect = "expect": Deferred<RawExpect>;
         /// What the server must have asked; `method` may be left out.
         expect_request = "expect_request": Deferred<RawAsked>;
@@ -182,7 +182,7 @@ shape! {
         /// How long messages are waited for after the answer. Default: 100 ms where something must not
         /// come, else 1 s at most.
         within = "within": Text;
-        /// What must hold for the messages.
+        /// Expectations about the messages.
         expect = "expect": Deferred<RawLoggingExpect>;
     }
 }
@@ -197,7 +197,7 @@ shape! {
         /// How long notifications are waited for after the answer. Default: 100 ms where something must
         /// not come, else 1 s at most.
         within = "within": Text;
-        /// What must hold for the notifications.
+        /// Expectations about the notifications.
         expect = "expect": Deferred<RawNotificationsExpect>;
     }
 }
@@ -215,29 +215,29 @@ shape! {
         handshake = "handshake": bool;
         /// How long frames are waited for. Default: 1 s; ends early when every request is answered.
         within = "within": Text;
-        /// What must hold for the frames received. Default: that every request is answered and nothing is an error.
+        /// Expectations about the frames received. Default: that every request is answered and nothing is an error.
         expect = "expect": Deferred<RawExpect>;
     }
 }
 
 shape! {
-    /// Sends one request of HTTP to the server behind the url, on a connection without a handshake, and looks at the
-    /// response: how a server answers without a token, from a foreign origin, or at a path that is none. Steps of `setup`
-    /// are run in a session beside it.
+    /// Sends one HTTP request to the server behind the url, on a connection without a handshake, and looks at the
+    /// response: how a server answers without a token, from a foreign origin, or at an unknown path. Steps of `setup`
+    /// run in a session beside it.
     RawHttp, "`http`" {
         /// What is sent.
         request = "request": Box<RawHttpRequest>;
-        /// What must hold for the response. Without `status`: that it is one of 200 to 299.
+        /// Expectations about the response. Without `status`: that it is one of 200 to 299.
         expect = "expect": RawHttpExpect;
     }
 }
 
 shape! {
-    /// A request of HTTP. Nothing is sent but what is written, and what every request needs. A redirect is not followed.
+    /// An HTTP request. Only the given headers are sent, and those that every request needs. A redirect is not followed.
     RawHttpRequest, "`request`" {
         /// The method. Default: `GET`, with a body `POST`.
         method = "method": Text;
-        /// Where it goes, from the server's url on, as a link on a page is read: `/other`, `?a=b`. Default: the url.
+        /// The target, relative to the server's url like a link: `/other`, `?a=b`. Default: the url.
         path = "path": Text;
         /// Its headers.
         headers = "headers": TextTable;

@@ -95,7 +95,7 @@ pub(crate) trait Shorthand: Readable {
     /// Its name.
     const KEY: &'static str;
 
-    /// The map that a value in its place stands for.
+    /// The map that a short value means.
     fn spelled_out(node: Node) -> Node {
         if let Kind::Map(_) | Kind::Null = node.kind {
             return node;

@@ -47,15 +47,6 @@ pub(crate) struct Members(pub(crate) Node);
 #[derive(Debug)]
 pub(crate) struct Anything(pub(crate) Node);
 
-/// A value at its place.
-#[derive(Debug)]
-pub(crate) struct Placed<T> {
-    /// The value.
-    pub(crate) value: T,
-    /// Where it stands.
-    pub(crate) at: At,
-}
-
 /// A value that is read later, since `{{…}}` in it may have to be filled in before.
 #[derive(Debug)]
 pub(crate) struct Deferred<T>(pub(crate) Node, PhantomData<T>);
@@ -371,25 +362,6 @@ impl Readable for Anything {
 
     fn schema() -> Value {
         json!({})
-    }
-}
-
-impl<T: Readable> Readable for Placed<T> {
-    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let at = node.at;
-        T::read(node, reading).map(|value| Self { value, at })
-    }
-
-    fn words() -> String {
-        T::words()
-    }
-
-    fn schema() -> Value {
-        T::schema()
-    }
-
-    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
-        T::shapes(into);
     }
 }
 

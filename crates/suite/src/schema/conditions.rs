@@ -10,10 +10,10 @@ use crate::{
 /// The keys of rules that need not be there.
 const OPTIONAL: [&str; 5] = ["count", "min", "max", "from", "to"];
 
-/// What must hold for a map beside its keys: the word of JSON Schema and its value.
+/// Expectations about a map beside its keys: the word of JSON Schema and its value.
 pub(super) fn of(name: &str) -> Option<(&'static str, Value)> {
     Some(match name {
-        // One without rules is passed over where there is another subject.
+        // One without rules is ignored beside another subject.
         "Assertion" => {
             let mut kinds =
                 vec![json!({ "properties": { "trajectory": { "not": { "const": [] } } } })];

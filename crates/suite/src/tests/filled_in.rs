@@ -188,10 +188,10 @@ fn durations_and_reasons_come_from_variables_too() {
         .and_then(|it| it.timeout);
     assert_eq!(timeout, Some(std::time::Duration::from_millis(200)));
     let wrong = Sample::one(text).with_variable("T", "soon").shown();
-    assert!(wrong.contains("`soon` is no duration"), "{wrong}");
+    assert!(wrong.contains("invalid duration `soon`"), "{wrong}");
     let unset = Sample::one(text).shown();
     assert!(unset.contains("`T` is not set"), "{unset}");
-    assert!(!unset.contains("no duration"), "{unset}");
+    assert!(!unset.contains("invalid duration"), "{unset}");
     let skipped = format!("skip_unless_env: T\n{text}");
     assert_eq!(Sample::one(&skipped).shown(), "");
     let reason = "server: {command: s}\nskip: see {{env.T}}\nassert: {tool: x}\n";

@@ -266,9 +266,9 @@ fn what_settings_that_cannot_be_read_may_say_is_not_missing() {
         Entry::Assertion(_) => None,
     });
     insta::assert_snapshot!(reasons.collect::<Vec<_>>().join("\n"), @"
-    mcp-assert.yaml:1: the YAML is broken: unclosed bracket '{'
-    a.yaml:1: nothing says which server to start
-    a.yaml:3: nothing says which server to start
+    mcp-assert.yaml:1: invalid YAML: unclosed bracket '{'
+    a.yaml:1: no server is given
+    a.yaml:3: no server is given
     ");
 }
 

@@ -221,7 +221,7 @@ fn reports_that_cannot_be_written_are_told_at_their_place() {
         ("a.yaml", GOOD),
     ]);
     insta::assert_snapshot!(sample.shown(), @r"
-    error[unknown-word]: `junti` is no report format
+    error[unknown-word]: unknown report format `junti`
      --> mcp-assert.yaml:1:10
       |
     1 | report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]

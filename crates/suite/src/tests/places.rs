@@ -147,7 +147,7 @@ fn what_is_wrong_with_defaults_is_told_once() {
 fn a_profile_that_the_embedded_server_does_not_have_is_a_problem() {
     let sample = Sample::one("server: {builtin: conformence}\nassert: {tool: x}\n");
     insta::assert_snapshot!(sample.shown(), @r"
-error[unknown-word]: `conformence` is no profile of the embedded server
+error[unknown-word]: unknown profile of the embedded server `conformence`
  --> a.yaml:1:19
   |
 1 | server: {builtin: conformence}

@@ -102,7 +102,7 @@ fn what_is_skipped_is_wrong_for_any_other_reason() {
     };
     case(
         "skip: true\nserver: {command: s}\nassert: {tool: x, args: {a: '{{envv.KEY}}'}}\n",
-        "nothing defines",
+        "unknown variable",
     );
     case(
         "skip: true\nserver: {command: s, env: {K: '${1}'}}\nassert: {tol: x}\n",
@@ -121,7 +121,7 @@ fn what_is_no_name_of_a_variable_is_told() {
         let shown = Sample::one(text).shown();
         let told: Vec<&str> = shown
             .lines()
-            .filter(|line| line.contains("no name of") || line.contains("alone"))
+            .filter(|line| line.contains("variable name") || line.contains("alone"))
             .map(|line| line.trim_start_matches(|sign: char| !sign.is_alphanumeric()))
             .collect();
         assert_eq!(told, wanted, "{shown}");
@@ -129,21 +129,21 @@ fn what_is_no_name_of_a_variable_is_told() {
     case(
         &document("skip_unless_env: [KEY, $HOME, '']\n"),
         &[
-            "error[bad-variable]: `$HOME` is no name of an environment variable",
+            "error[bad-variable]: invalid environment variable name `$HOME`",
             "help: write its name alone, such as `HOME`",
         ],
     );
     case(
         &document("skip_unless_env: [A B]\n"),
         &[
-            "error[bad-variable]: `A B` is no name of an environment variable",
+            "error[bad-variable]: invalid environment variable name `A B`",
             "help: write its name alone, such as `HOME`",
         ],
     );
     case(
         "server: {command: s, env: {'A=B': c}, inherit_env: [PATH]}\nassert: {tool: x}\n",
         &[
-            "error[bad-variable]: `A=B` is no name of an environment variable",
+            "error[bad-variable]: invalid environment variable name `A=B`",
             "help: write its name alone, such as `HOME`",
         ],
     );

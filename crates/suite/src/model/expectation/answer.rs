@@ -1,15 +1,15 @@
-//! Which kind of answer is wanted.
+//! Expectations about the kind of answer.
 
 use serde_json::Value;
 
 use mcp::script::pattern::Pattern;
 
-/// Which kind of answer is wanted.
+/// An expectation about the kind of answer.
 #[derive(Debug, Clone)]
 pub enum AnswerWanted {
-    /// `not_error`: the answer is a result that is no tool error; `false` wants a tool error.
+    /// `not_error`: the answer is a result that is not a tool error; `false`: a tool error.
     NotError(bool),
-    /// `is_error`: the answer is a tool error; `false` wants a result that is none.
+    /// `is_error`: the answer is a tool error; `false`: a result that is not one.
     IsError(bool),
     /// `error`: the answer is this JSON-RPC error.
     Error(Box<ErrorWanted>),

@@ -1,8 +1,8 @@
-//! What is wanted of the content.
+//! Expectations about the content.
 
 use serde_json::Value;
 
-/// What the content of the answer must be.
+/// An expectation about the content.
 #[derive(Debug, Clone)]
 pub enum ContentWanted {
     /// `content`: the content blocks are these, in order, each given partially.

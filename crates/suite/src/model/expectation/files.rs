@@ -1,6 +1,6 @@
-//! What is wanted of files.
+//! Expectations about files.
 
-/// What must be so of files.
+/// An expectation about files.
 #[derive(Debug, Clone)]
 pub enum FilesWanted {
     /// `file_contains`: each file holds each of these texts.
@@ -39,15 +39,6 @@ impl FilesWanted {
             Self::Exist(paths) | Self::NotExist(paths) => (FilesLook::Content, named(paths)),
             Self::Unchanged(paths) => (FilesLook::Changed, named(paths)),
             Self::OnlyChanged(_) => (FilesLook::Changed, Vec::new()),
-        }
-    }
-
-    /// Whether nothing is asked for, whatever the server does.
-    pub fn asks_nothing(&self) -> bool {
-        match self {
-            Self::Contain(files) | Self::NotContain(files) | Self::Equal(files) => files.is_empty(),
-            Self::Exist(paths) | Self::NotExist(paths) | Self::Unchanged(paths) => paths.is_empty(),
-            Self::OnlyChanged(_) => false,
         }
     }
 }

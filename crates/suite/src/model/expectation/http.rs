@@ -1,8 +1,8 @@
-//! What is wanted of a response of HTTP, but for its body.
+//! Expectations about an HTTP response, but for its body.
 
 use super::TextRule;
 
-/// What must be so of the head of a response.
+/// An expectation about the head of a response.
 #[derive(Debug, Clone)]
 pub enum HttpWanted {
     /// `status`: it is one of these, each three digits, or the first one and `xx`.

@@ -1,4 +1,4 @@
-//! What is wanted of the JSON of an answer.
+//! Expectations about the JSON of an answer.
 
 use serde_json::Number;
 
@@ -6,7 +6,7 @@ use super::PathRule;
 use crate::model::counted::CountedPath;
 use mcp::json::json_schema::Schema;
 
-/// What the JSON of the answer must be or have.
+/// An expectation about the JSON of the answer.
 #[derive(Debug, Clone)]
 pub enum JsonWanted {
     /// `json_path`: values in the text read as JSON.
@@ -28,21 +28,6 @@ pub enum JsonWanted {
         /// Exact, or cut to an integer first.
         precision: Precision,
     },
-}
-
-impl JsonWanted {
-    /// Whether nothing is asked for, whatever the server does.
-    pub fn asks_nothing(&self) -> bool {
-        match self {
-            Self::OutputSchema(wanted) => !wanted,
-            Self::JsonPath(_)
-            | Self::Structured(_)
-            | Self::JsonSchema(_)
-            | Self::MinResults(_)
-            | Self::MaxResults(_)
-            | Self::NetDelta { .. } => false,
-        }
-    }
 }
 
 /// `json_schema`: a compiled schema, and where it came from.

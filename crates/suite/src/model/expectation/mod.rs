@@ -1,4 +1,4 @@
-//! What an assertion wants. One YAML key under `expect`, one variant; the doc comment of a variant is its
+//! The expectations of an assertion. One YAML key under `expect`, one variant; the doc comment of a variant is its
 //! entry in the reference.
 
 mod answer;
@@ -66,7 +66,7 @@ pub struct Unbound {
     pub(crate) dialect: Dialect,
     /// The value.
     pub(crate) value: WantedTemplate,
-    /// The files that schemas in it refer to, as they were at load: later there is no folder to look in.
+    /// The files that schemas in it refer to, as they were at load.
     pub(crate) schema_files: SchemaFiles,
 }
 
@@ -76,7 +76,7 @@ pub enum Unusable {
     /// One of them has none.
     #[error(transparent)]
     Nameless(#[from] UnknownName),
-    /// What was filled in is not what the key takes.
+    /// A value that was filled in does not fit the key.
     #[error("{0}")]
     Wrong(String),
 }
@@ -150,7 +150,7 @@ families!(
     Process(ProcessWanted)
 );
 
-/// What an expectation looks at beside the answer, which decides how its server is run.
+/// What an expectation looks at besides the answer; it decides how the server is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beside {
     /// Files.
@@ -166,7 +166,7 @@ pub enum Beside {
 }
 
 impl Beside {
-    /// The same of a key whose value is not known yet.
+    /// What a key looks at, whatever its value is.
     pub fn of_key(key: &str) -> Option<Self> {
         match key {
             "only_changed" => Some(Self::Files),
@@ -220,7 +220,7 @@ impl Expectation {
         }
     }
 
-    /// What it wants of files, under `not` too.
+    /// Its expectations about files, also under `not`.
     pub fn of_files(&self) -> Vec<&FilesWanted> {
         match self {
             Self::Files(wanted) => vec![wanted],
@@ -237,18 +237,19 @@ impl Expectation {
         }
     }
 
-    /// Whether nothing is asked for, whatever the server does: it says as little as an expectation that is not there.
+    /// Whether nothing is asked for, whatever the server does: it counts as absent.
     pub fn asks_nothing(&self) -> bool {
         match self {
-            Self::Text(wanted) => wanted.asks_nothing(),
-            Self::Json(wanted) => wanted.asks_nothing(),
-            Self::Files(wanted) => wanted.asks_nothing(),
+            Self::Json(JsonWanted::OutputSchema(wanted)) => !wanted,
             Self::Traffic(wanted) => wanted.asks_nothing(),
-            Self::Process(wanted) => wanted.asks_nothing(),
             Self::Not(inner) => inner.is_empty(),
             Self::Answer(_)
+            | Self::Text(_)
+            | Self::Json(_)
             | Self::Content(_)
+            | Self::Files(_)
             | Self::Limits(_)
+            | Self::Process(_)
             | Self::Http(_)
             | Self::Trajectory(_) => false,
         }

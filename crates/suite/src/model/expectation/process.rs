@@ -1,9 +1,9 @@
-//! What is wanted of the server's process.
+//! Expectations about the server's process.
 
 use super::Beside;
 use mcp::script::pattern::Pattern;
 
-/// What must be so of the server's process.
+/// An expectation about the server's process.
 #[derive(Debug, Clone)]
 pub enum ProcessWanted {
     /// `stderr`: what the server wrote there.
@@ -18,14 +18,6 @@ impl ProcessWanted {
         match self {
             Self::Stderr(_) => Beside::Stderr,
             Self::Exit(_) => Beside::Exit,
-        }
-    }
-
-    /// Whether nothing is asked for, whatever the server does.
-    pub fn asks_nothing(&self) -> bool {
-        match self {
-            Self::Stderr(wanted) => wanted.wants_none() && wanted.not_contains.is_empty(),
-            Self::Exit(_) => false,
         }
     }
 }

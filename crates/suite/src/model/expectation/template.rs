@@ -99,7 +99,7 @@ impl WantedTemplate {
                 if let Some(value) = bindings.whole(pieces) {
                     return Ok(Node::from_value(value, At::of(Source::Data)));
                 }
-                // What becomes of a marker is a text, whatever it looks like.
+                // A filled-in marker is a text, whatever it looks like.
                 let (text, at) = fill(pieces, bindings, filled)?;
                 let kind = Kind::Text(text, Style::Quoted);
                 return Ok(Node { kind, at });

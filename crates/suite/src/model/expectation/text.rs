@@ -1,11 +1,11 @@
-//! What is wanted of the text.
+//! Expectations about the text.
 
 use mcp::script::pattern::Pattern;
 
-/// What the text under test must be or have.
+/// An expectation about the text under test.
 #[derive(Debug, Clone)]
 pub enum TextWanted {
-    /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content; `false` wants none.
+    /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content; `false`: none.
     NotEmpty(bool),
     /// `equals`: the text is this, surrounding white space aside.
     Equals(String),
@@ -19,18 +19,4 @@ pub enum TextWanted {
     InOrder(Vec<String>),
     /// `matches_regex`: each of these patterns is found in the text.
     MatchesRegex(Vec<Pattern>),
-}
-
-impl TextWanted {
-    /// Whether nothing is asked for, whatever the server does.
-    pub fn asks_nothing(&self) -> bool {
-        match self {
-            Self::Contains(texts)
-            | Self::ContainsAny(texts)
-            | Self::NotContains(texts)
-            | Self::InOrder(texts) => texts.is_empty(),
-            Self::MatchesRegex(patterns) => patterns.is_empty(),
-            Self::NotEmpty(_) | Self::Equals(_) => false,
-        }
-    }
 }

@@ -1,11 +1,11 @@
-//! What is wanted of the messages beside the answer.
+//! Expectations about the messages beside the answer.
 
 use serde_json::Value;
 
 use super::Beside;
 use mcp::{observation::finding::FindingCode, protocol::method::LogLevel};
 
-/// What the server must send beside the answer, or must not.
+/// An expectation about messages of the server besides the answer.
 #[derive(Debug, Clone)]
 pub enum TrafficWanted {
     /// `min_progress`: at least so many progress notifications for this call.
@@ -102,7 +102,7 @@ pub struct NotificationsWanted {
     pub contains_data: Vec<String>,
     /// None of these texts occurs there.
     pub not_contains_data: Vec<String>,
-    /// What progress of our own requests is where something must not come.
+    /// How progress of our own requests counts.
     pub provoked: Provoked,
 }
 
@@ -133,8 +133,8 @@ impl NotificationsWanted {
     }
 }
 
-/// What progress of our own requests is to an expectation that something does not come: we ask for it with every call,
-/// and a server that is not asked tells none.
+/// How progress of our own requests counts as unwanted: we ask for it with every call,
+/// and a server that is not asked sends none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Provoked {
     /// A notification like any other: the suite names it.
@@ -142,7 +142,7 @@ pub enum Provoked {
     Counted,
     /// Not counted against a limit.
     Uncounted,
-    /// As if it had not come: the Go tool does not ask for it.
+    /// Ignored: the Go tool does not ask for it.
     PassedOver,
 }
 

@@ -1,4 +1,4 @@
-//! What is wanted of a list of tool calls.
+//! Expectations about a list of tool calls.
 
 use serde_json::Value;
 

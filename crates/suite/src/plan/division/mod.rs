@@ -11,7 +11,7 @@ const WORST_PER_CENT: u128 = 175;
 /// How far a shard may then be over the others, in hundredths; the first that costs little enough is taken.
 const STRETCH_PER_CENT: RangeInclusive<u128> = 110..=150;
 
-/// What caution may cost: the longest shard over the bound, in thousandths.
+/// How far the longest shard may be over the bound for caution, in thousandths.
 const MOST_PER_MILLE: u128 = 1_009;
 
 /// An assertion and how long it is expected to take.
@@ -38,7 +38,7 @@ pub fn number_of_shards(loads: &[Load<'_>], jobs: usize, target_us: u64, most: u
     let total: u128 = loads.iter().map(|load| u128::from(load.duration_us)).sum();
     let room = (jobs as u128).max(1) * u128::from(target_us).max(1);
     let wanted = usize::try_from(total.div_ceil(room)).unwrap_or(usize::MAX);
-    // What is skipped would leave shards with nothing to do.
+    // Skipped assertions need no shard.
     let run = loads.iter().filter(|load| load.duration_us > 0).count();
     wanted.max(1).min(most).min(run.max(1)).min(loads.len())
 }
@@ -86,7 +86,7 @@ pub fn divide(loads: &[Load<'_>], shards: usize) -> Vec<Part> {
     parts
 }
 
-/// What no division of these, longest first, is better than: the mean, the longest, and the two that must share when
+/// The lower bound of any division of these, longest first: the mean, the longest, and the two that share a shard when
 /// there is one more than shards.
 fn bound(order: &[(u64, usize)], shards: usize) -> u64 {
     let duration = |at: usize| order.get(at).map_or(0, |(duration_us, _)| *duration_us);
