@@ -319,7 +319,7 @@ impl Bindings {
     }
 
     /// The pieces of a text. Under the Go tool's rules what was captured has any name.
-    fn pieces(&self, text: &str) -> Vec<Piece> {
+    pub fn pieces(&self, text: &str) -> Vec<Piece> {
         let known = |name: &str| is_name(name) || self.captured.contains_key(name);
         pieces_with(text, self.dialect, &known)
     }

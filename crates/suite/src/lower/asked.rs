@@ -5,7 +5,7 @@ use crate::{
     model::expectation::{Family, ServerRequestWanted, TrafficWanted, Wanted},
     raw::{
         Field,
-        asked::RawAsked,
+        asked::{RawAsked, names},
         read::value,
         subject::{RawElicitation, RawSampling},
         value::Deferred,
@@ -65,27 +65,28 @@ impl Lowering<'_> {
         Some((Subject::Elicitation(call), wanted))
     }
 
-    /// What the server must have asked: what the suite says, else that it asked this at all. The Go tool does not look
-    /// at what was sampled, and has no `assert_elicitation`.
+    /// What the server must have asked: what the suite says, and that it asked this at all unless the suite says how
+    /// often. The Go tool does not look at what was sampled, and has no `assert_elicitation`.
     fn request_wanted(
         &mut self,
         field: Option<Field<Deferred<RawAsked>>>,
         method: &'static str,
         at: At,
-    ) -> Option<Wanted> {
-        let says_something =
-            |field: &Field<Deferred<RawAsked>>| field.value.0.kind != Kind::List(Vec::new());
-        if let Some(field) = field.filter(says_something) {
-            return self.requests(field, method);
+    ) -> Vec<Wanted> {
+        let mut all = Vec::new();
+        let is_named = field.as_ref().is_some_and(|it| names(&it.value.0, method));
+        if !is_named && (!self.is_compat() || method != SAMPLING) {
+            let request = ServerRequestWanted {
+                method: method.to_owned(),
+                count: None,
+                params: None,
+            };
+            let wanted = TrafficWanted::ServerRequests(vec![request]);
+            all.push(self.wanted("server_requests", at, wanted));
         }
-        let request = ServerRequestWanted {
-            method: method.to_owned(),
-            count: None,
-            params: None,
-        };
-        let wanted = TrafficWanted::ServerRequests(vec![request]);
-        let is_asked = !self.is_compat() || method != SAMPLING;
-        is_asked.then(|| self.wanted("server_requests", at, wanted))
+        let field = field.filter(|field| field.value.0.kind != Kind::List(Vec::new()));
+        all.extend(field.and_then(|field| self.requests(field, method)));
+        all
     }
 
     /// `expect_request`

@@ -77,10 +77,17 @@ impl Lowering<'_> {
             let paths = roots.value.0.into_iter();
             behaviour.roots = Some(paths.map(|path| self.template(path)).collect());
         }
-        if let Some(sampling) = raw.sampling {
-            let replies = sampling.value.0.into_iter();
-            behaviour.sampling = Some(replies.map(|reply| self.sampling_reply(reply)).collect());
-        }
+        behaviour.sampling = match value(raw.sampling) {
+            Some(FlagOr::Flag(true)) => {
+                Some(vec![self.sampling_reply(RawSamplingReply::default())])
+            }
+            Some(FlagOr::Flag(false)) => None,
+            Some(FlagOr::Other(replies)) => {
+                let replies = replies.0.into_iter();
+                Some(replies.map(|reply| self.sampling_reply(reply)).collect())
+            }
+            None => behaviour.sampling.take(),
+        };
         if let Some(elicitation) = raw.elicitation {
             behaviour.elicitation = Some(self.elicitation(elicitation.value));
         }

@@ -42,10 +42,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     if trimmed.is_empty() {
         return Err("it is empty".into());
     }
-    if trimmed.starts_with('-') {
-        return Err("it is negative".into());
-    }
-    let mut rest = trimmed.strip_prefix('+').unwrap_or(trimmed);
+    let mut rest = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
     let mut total = 0.0;
     while !rest.is_empty() && rest != "0" {
         let end = rest.find(|it: char| !it.is_ascii_digit() && it != '.');
@@ -67,6 +64,7 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         rest = next.trim_start();
     }
     match Duration::try_from_secs_f64(total) {
+        Ok(_) if trimmed.starts_with('-') => Err("it is negative".into()),
         Ok(Duration::ZERO) => Err("it is zero".into()),
         Ok(duration) if duration <= LONGEST => Ok(duration),
         Ok(_) | Err(_) => Err("it is longer than a year".into()),

@@ -223,8 +223,9 @@ impl Lowering<'_> {
         if self.is_skipped || self.around.environment.variable(name).is_some() {
             return;
         }
-        let problem = if self.around.environment.is_unreadable(name) {
-            problems::unreadable_text(name)
+        let is_unreadable = self.around.environment.is_unreadable(name);
+        let problem = if is_unreadable {
+            problems::unreadable_env(name)
         } else {
             unset(name)
         };
@@ -235,6 +236,7 @@ impl Lowering<'_> {
     pub(super) fn unset(&mut self, at: At, mut problem: Diagnostic) {
         match self.around.unset {
             UnsetVariables::Warn => {
+                problem.severity = Severity::Warning;
                 let origin = Some(self.reading.problems.origin(at));
                 self.warnings.push(Diagnostic {
                     origin,

@@ -183,9 +183,11 @@ impl Lowering<'_> {
             self.uses_fixture = true;
         }
         let origin = self.reading.problems.origin(name.at.until(value.at));
-        let template = WantedTemplate::parse(key, value.clone(), &|text| self.pieces(text));
-        let mut open = Vec::new();
-        template.add_places(&mut open);
+        let template = WantedTemplate {
+            key,
+            value: value.clone(),
+        };
+        let open = template.open_places();
         // Lowered once without values, for the problems that do not depend on them.
         let aside = Reading::new(self.reading.problems.with_open(open), self.dialect());
         let kept = std::mem::replace(&mut self.reading, aside);

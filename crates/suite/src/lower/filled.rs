@@ -6,18 +6,9 @@ use crate::{
     problems,
     yaml::{At, Source},
 };
-use mcp::script::{
-    quoting,
-    template::{Part, Piece, is_name, pieces_with},
-};
+use mcp::script::{quoting, template::Part};
 
 impl Lowering<'_> {
-    /// The pieces of a text. Under the Go tool's rules a capture can have any name.
-    pub(super) fn pieces(&self, text: &str) -> Vec<Piece> {
-        let known = |name: &str| is_name(name) || self.captured.contains(name);
-        pieces_with(text, self.dialect(), &known)
-    }
-
     /// The parts of a text: the author's, and data.
     fn parts_of(&self, text: &str, at: At) -> Vec<Part> {
         match at.source {

@@ -87,10 +87,7 @@ pub enum ServerFrom {
 impl ServerFrom {
     /// Whether the suite is required to name a server.
     fn asks_the_suite(self) -> bool {
-        match self {
-            Self::Suite | Self::NoTarget => true,
-            Self::Targets | Self::Elsewhere => false,
-        }
+        matches!(self, Self::Suite | Self::NoTarget)
     }
 }
 
@@ -129,10 +126,7 @@ pub enum FixtureFrom {
 impl FixtureFrom {
     /// Whether `{{fixture}}` may have a value.
     fn may_be_there(self) -> bool {
-        match self {
-            Self::Settings => false,
-            Self::Elsewhere | Self::Given => true,
-        }
+        matches!(self, Self::Elsewhere | Self::Given)
     }
 }
 

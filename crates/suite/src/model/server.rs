@@ -77,10 +77,7 @@ impl Target {
 
     /// The target with the variables that the assertion's own file gives its server.
     pub fn with_own_variables_of(mut self, assertions: &Self) -> Self {
-        let has_port = match &self {
-            Self::Url { .. } => true,
-            Self::Process(_) | Self::Builtin { .. } | Self::Container { .. } | Self::None => false,
-        };
+        let has_port = matches!(self, Self::Url { .. });
         if let (Some(launch), Some(own)) = (self.launch_mut(), assertions.launch()) {
             if has_port {
                 launch.take_own_of(own);

@@ -6,6 +6,7 @@ use crate::{
     model::{Case, on_target},
     settings::NamedTarget,
 };
+use text::clean;
 
 /// The selection of a run. Empty lists select everything.
 #[derive(Debug, Default)]
@@ -15,12 +16,13 @@ pub struct Filter {
     not_tags: Vec<String>,
 }
 
-/// A pattern: a text to be contained and, with `*`, `?`, `[` or `{`, a glob too.
+/// A pattern: a text to be contained and, with `*`, `?`, `[` or `{`, a glob too. As typed, and as ids show it.
 #[derive(Debug)]
 struct Pattern {
-    text: String,
-    /// The glob; an invalid one may be a text.
-    glob: Option<Result<GlobMatcher, BadPattern>>,
+    typed: String,
+    shown: String,
+    /// The glob as typed and as shown; an invalid one may be a text.
+    glob: Option<Result<[GlobMatcher; 2], BadPattern>>,
 }
 
 /// A glob that cannot be read.
@@ -73,8 +75,8 @@ impl Filter {
         named && tagged && !refused
     }
 
-    /// Whether a selected assertion is selected on this target. One that a pattern names with a target is
-    /// selected on that target only.
+    /// Whether a selected assertion is selected on this target. One that a pattern names with a target is selected on that
+    /// target only.
     pub fn selects_on(&self, case: &Case, target: Option<&NamedTarget>) -> bool {
         let mut patterns = self.patterns.iter();
         let named = |target| patterns.any(|pattern| pattern.matches_on(case, target));
@@ -89,36 +91,70 @@ impl Filter {
 
 impl Pattern {
     fn new(text: &str) -> Self {
+        let glob = |pattern: &str| Glob::new(pattern).map(|glob| glob.compile_matcher());
         let glob = text.contains(['*', '?', '[', '{']).then(|| {
-            let glob = Glob::new(text).map(|glob| glob.compile_matcher());
-            glob.map_err(|error| BadPattern {
+            let globs = glob(text).and_then(|typed| Ok([typed, glob(&glob_as_shown(text))?]));
+            globs.map_err(|error| BadPattern {
                 pattern: text.to_owned(),
                 reason: error.kind().to_string(),
             })
         });
         Self {
-            text: text.to_owned(),
+            typed: text.to_owned(),
+            shown: as_shown(text),
             glob,
         }
     }
 
+    fn globs(&self) -> &[GlobMatcher] {
+        match &self.glob {
+            Some(Ok(globs)) => globs,
+            Some(Err(_)) | None => &[],
+        }
+    }
+
     fn matches(&self, case: &Case) -> bool {
-        self.matches_text(&case.id) || self.matches_text(&case.name)
+        let mut typed = self.globs().iter().take(1);
+        self.matches_id(&case.id)
+            || case.name.contains(&self.typed)
+            || typed.any(|glob| glob.is_match(&case.name))
     }
 
     /// Whether it is about the assertion on a target, by the id that is shown there.
     fn matches_on(&self, case: &Case, target: &NamedTarget) -> bool {
-        self.matches_text(&on_target(&case.id, Some(&target.name)))
+        self.matches_id(&on_target(&case.id, Some(&target.name)))
     }
 
     fn matches_on_any(&self, case: &Case, targets: &[NamedTarget]) -> bool {
         targets.iter().any(|target| self.matches_on(case, target))
     }
 
-    fn matches_text(&self, text: &str) -> bool {
-        let glob = self.glob.as_ref().and_then(|glob| glob.as_ref().ok());
-        text.contains(&self.text) || glob.is_some_and(|glob| glob.is_match(text))
+    fn matches_id(&self, id: &str) -> bool {
+        id.contains(&self.typed)
+            || id.contains(&self.shown)
+            || self.globs().iter().any(|glob| glob.is_match(id))
     }
+}
+
+/// A part of a name as ids show it.
+fn as_shown(text: &str) -> String {
+    clean(text).replace('\n', " ⏎ ").replace('\t', " ")
+}
+
+/// A glob as ids show it: characters that are shown otherwise stand for themselves.
+fn glob_as_shown(pattern: &str) -> String {
+    let mut glob = String::with_capacity(pattern.len());
+    for sign in pattern.chars() {
+        let (typed, shown) = (sign.to_string(), as_shown(&sign.to_string()));
+        if shown == typed {
+            glob.push(sign);
+        } else {
+            for sign in shown.chars() {
+                glob.extend(['[', sign, ']']);
+            }
+        }
+    }
+    glob
 }
 
 #[cfg(test)]

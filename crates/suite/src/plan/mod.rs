@@ -17,7 +17,7 @@ use self::{
     place::Places,
     servers::{Gathering, Servers},
     shard::Part,
-    target_key::{TargetKey, TargetKeys},
+    target_key::TargetKeys,
 };
 use crate::{
     model::{
@@ -267,19 +267,10 @@ fn revisions<'a>(
 struct Talk<'a> {
     /// The target, when the run has several.
     target: Option<&'a NamedTarget>,
-    revision: Option<OnRevision>,
-    client: Arc<ClientBehaviour>,
-    fixture: OwnFixture,
-    /// The server in its place, or why it cannot be there.
-    server: Result<Spoken, String>,
-}
-
-/// A server in its place.
-struct Spoken {
-    server: Arc<Server>,
-    key: Option<TargetKey>,
-    /// Its place among those whose lists are kept.
-    listed: Option<usize>,
+    /// The target and the revision for people, when there are several.
+    label: Option<String>,
+    /// How it runs, or why its server cannot be in its place.
+    terms: Result<Arc<Terms>, String>,
 }
 
 /// Finds out how assertions talk to servers. All of a suite are asked, whichever part of it runs.
@@ -321,26 +312,30 @@ impl<'a> Talks<'a> {
         let client = self.client(assertion, (target, revision));
         let fixture = own_fixture(assertion, &server, &client);
         let placed = self.options.places.server(&server);
-        let shared = self.gathering.shared(placed.as_ref().unwrap_or(&server));
-        let server = placed.map(|_| {
-            let server = shared;
-            let key = self.keys.key(&server, &client, fixture);
+        let server = self.gathering.shared(placed.as_ref().unwrap_or(&server));
+        let label = label(target, revision);
+        let terms = placed.map(|_| {
+            let target_key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
-            let label = label(target, revision);
             let user = (&assertion.case, label.as_deref());
-            let listed = key.map(|_| self.gathering.talks(user, name, (&server, &client)));
-            Spoken {
+            let listed = target_key.map(|_| self.gathering.talks(user, name, (&server, &client)));
+            let (timeout, retries, lane) = bounds(assertion, &server, self.options);
+            Arc::new(Terms {
                 server,
-                key,
+                client,
+                revision,
+                fixture,
+                target_key,
                 listed,
-            }
+                timeout,
+                retries,
+                lane,
+            })
         });
         Talk {
             target,
-            revision,
-            client,
-            fixture,
-            server,
+            label,
+            terms,
         }
     }
 
@@ -395,12 +390,10 @@ fn add_jobs(
             plan.of_other_targets += 1;
             continue;
         }
-        let spoken = talk.server.as_ref();
-        let terms = spoken.map(|spoken| Arc::new(terms(assertion, &talk, spoken, options)));
         for trial in 1..=options.trials {
-            let work = match (&reason, &terms) {
+            let work = match (&reason, &talk.terms) {
                 (Some(reason), _) => Work::Skip(reason.clone()),
-                (None, Err(reason)) => Work::Invalid(vec![(*reason).clone()]),
+                (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
                 (None, Ok(terms)) => Work::Run(Planned {
                     assertion: Arc::clone(assertion),
                     terms: Arc::clone(terms),
@@ -408,7 +401,7 @@ fn add_jobs(
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
-                target: label(talk.target, talk.revision),
+                target: talk.label.clone(),
                 trial,
                 work,
             });
@@ -509,47 +502,30 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
     }
 }
 
-fn terms(
-    assertion: &Arc<Assertion>,
-    talk: &Talk<'_>,
-    Spoken {
-        server,
-        key,
-        listed,
-    }: &Spoken,
+/// The timeout, the retries and the lane of a job.
+fn bounds(
+    assertion: &Assertion,
+    server: &Server,
     options: &PlanOptions<'_>,
-) -> Terms {
+) -> (Duration, u32, Option<Lane>) {
     let control = assertion.control.as_deref();
     let timeout = control.and_then(|control| control.timeout);
     let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
     let timeout = Duration::try_from_secs_f64(seconds);
     let timeout = timeout.map_or(LONGEST_TIMEOUT, |it| it.min(LONGEST_TIMEOUT));
-    let lane = control
-        .and_then(|control| control.serial.as_ref())
-        .map(|name| Lane::Serial(name.clone()))
-        .or_else(|| match &server.target {
+    let retries = control.and_then(|control| control.retries);
+    let serial = control.and_then(|control| control.serial.clone());
+    let lane = match (serial, &server.target) {
+        (Some(name), _) => Some(Lane::Serial(name)),
+        (
+            None,
             Target::Url {
                 endpoint,
                 listening: None,
                 ..
-            } if !endpoint.parallel => Some(Lane::Url(endpoint.url.text.clone())),
-            Target::Url { .. }
-            | Target::Process(_)
-            | Target::Builtin { .. }
-            | Target::Container { .. }
-            | Target::None => None,
-        });
-    Terms {
-        server: Arc::clone(server),
-        client: Arc::clone(&talk.client),
-        revision: talk.revision,
-        fixture: talk.fixture,
-        target_key: *key,
-        listed: *listed,
-        timeout,
-        retries: control
-            .and_then(|control| control.retries)
-            .unwrap_or(options.retries),
-        lane,
-    }
+            },
+        ) if !endpoint.parallel => Some(Lane::Url(endpoint.url.text.clone())),
+        (None, _) => None,
+    };
+    (timeout, retries.unwrap_or(options.retries), lane)
 }

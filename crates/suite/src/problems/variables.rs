@@ -51,18 +51,10 @@ pub(crate) fn no_such_env(variable: &str) -> Diagnostic {
     error(code::UNSET_VARIABLE, message).with_help(help)
 }
 
-/// A `{{env.NAME}}` whose value is not text.
+/// A variable of the environment whose value is not text.
 pub(crate) fn unreadable_env(variable: &str) -> Diagnostic {
     let message = format!("the value of the environment variable `{variable}` is not UTF-8");
     error(code::UNSET_VARIABLE, message).with_help("set it to a text")
-}
-
-/// A `$NAME` whose value is not text.
-pub(crate) fn unreadable_text(name: &str) -> Diagnostic {
-    let message = format!(
-        "the value of the environment variable `{name}` is not UTF-8; the empty text is used"
-    );
-    warning(code::UNSET_VARIABLE, message).with_help("set it to a text")
 }
 
 /// `{{fixture}}` where there is none.

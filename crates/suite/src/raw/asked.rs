@@ -9,6 +9,7 @@ use super::{
     value::OneOrMany,
 };
 use crate::yaml::{Entry, Key, Kind, Node};
+use mcp::script::template::text_has_markers;
 
 /// The keys of an entry of `server_requests`. A map with other keys is the parameters themselves.
 const WORDS: [&str; 3] = ["method", "count", "params"];
@@ -45,10 +46,30 @@ impl Readable for RawAsked {
     }
 }
 
+/// Whether one of the requests is of this method, which is that of an entry without one.
+pub(crate) fn names(node: &Node, method: &str) -> bool {
+    let single = std::slice::from_ref(node);
+    let mut items = match &node.kind {
+        Kind::List(items) => items.iter(),
+        Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
+            single.iter()
+        }
+    };
+    items.any(|item| {
+        let own = item.get("method").and_then(Node::written);
+        !is_spelled_out(item) || own.is_none_or(|it| it == method || text_has_markers(it))
+    })
+}
+
+/// Whether an entry is written with its keys.
+fn is_spelled_out(node: &Node) -> bool {
+    let is_word = |entry: &Entry| WORDS.contains(&entry.key.text.as_str());
+    node.entries().iter().all(is_word)
+}
+
 /// The entry with its keys, if only its parameters were given.
 fn spelled_out(node: Node) -> Node {
-    let is_word = |entry: &Entry| WORDS.contains(&entry.key.text.as_str());
-    if node.entries().iter().all(is_word) {
+    if is_spelled_out(&node) {
         return node;
     }
     let at = node.at;

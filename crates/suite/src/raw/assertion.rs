@@ -11,7 +11,7 @@ use super::{
         RawPrompts, RawRaw, RawResources, RawSampling, RawTool, RawTools,
     },
     union::FlagOr,
-    value::{Deferred, Text, Texts},
+    value::{Anything, Deferred, Text, Texts},
 };
 
 /// The keys of which a document has exactly one.
@@ -39,7 +39,7 @@ shape! {
         /// How reports call the assertion. Default: the file's name.
         name = "name": Text;
         /// Free text for readers.
-        description = "description": Text;
+        description = "description": Anything;
         /// Labels that `--tag` and `--not-tag` select by.
         tags = "tags": Texts;
         /// The server under test and how it is reached. Keys that are missing come from `defaults` of

@@ -31,7 +31,7 @@ shape! {
         /// declared because `raw` may send `notifications/roots/list_changed`.
         roots = "roots": Texts;
         /// The reply to `sampling/createMessage`, or several in order, of which the last repeats.
-        sampling = "sampling": RawSamplings;
+        sampling = "sampling": FlagOr<OneOrMany<RawSamplingReply>>;
         /// The answer to `elicitation/create`, several in order, of which the last repeats, or answers by message: one
         /// that none fits is refused with the error -32603. From 2025-11-25 on forms and URLs are declared; a URL gets
         /// the action alone. Before that a URL is refused.
@@ -74,40 +74,6 @@ shape! {
         action = "action": Text;
         /// The content of the form.
         content = "content": Anything;
-    }
-}
-
-/// The replies of `sampling`.
-#[derive(Debug)]
-pub(crate) struct RawSamplings(pub(crate) Vec<RawSamplingReply>);
-
-impl Readable for RawSamplings {
-    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::List(_) => Vec::read(node, reading).map(Self),
-            Kind::Flag(true, _) => Some(Self(vec![RawSamplingReply::default()])),
-            Kind::Null
-            | Kind::Flag(false, _)
-            | Kind::Number(..)
-            | Kind::Text(..)
-            | Kind::Map(_) => {
-                let reply = reading.one_form::<Self, _>(node, RawSamplingReply::read);
-                reply.map(|reply| Self(vec![reply]))
-            }
-        }
-    }
-
-    fn words() -> String {
-        "`true`, a map or a list of maps".into()
-    }
-
-    fn schema() -> Value {
-        let one = RawSamplingReply::schema();
-        json!({ "anyOf": [one, { "type": "array", "items": one }, { "const": true }] })
-    }
-
-    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
-        RawSamplingReply::shapes(into);
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{TEMPLATE, conditions::present};
 use crate::{
+    lower::KINDS,
     model::{expectation::LogLevel, server::PROFILES},
     raw::{Readable, shape::reference, value::any_case},
 };
@@ -29,17 +30,7 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
             codes.extend(FindingCode::ALL.iter().map(|code| code.code()));
             one_or_many(&marked_or(&codes))
         }
-        ("Rule", "type") => marked_or(&[
-            "order",
-            "presence",
-            "absence",
-            "args_contain",
-            "count",
-            "never_after",
-            "adjacent",
-            "outcome",
-            "within_ms",
-        ]),
+        ("Rule", "type") => marked_or(&KINDS.map(|(word, _)| word)),
         ("Rule", "outcome") => marked_or(&["ok", "error"]),
         ("TraceCall", "outcome") => one_of(&["ok", "error"]),
         ("Step", "ping") => {

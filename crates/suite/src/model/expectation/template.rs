@@ -1,13 +1,13 @@
-//! The value of an expectation with `{{…}}`: parsed when a suite is loaded, bound when the names have values. Data stays
-//! apart from the author's text, since it must mean nothing but itself: each text that was filled in keeps its parts.
+//! The value of an expectation with `{{…}}`, bound when the names have values. Data stays apart from the author's text,
+//! since it means nothing but itself: each text that was filled in keeps its parts.
 
 use crate::{
     model::expectation::Unusable,
-    yaml::{At, Entry, Key, Kind, Node, Source, Style},
+    yaml::{At, Entry, Key, Kind, Leaf, Node, Source, Style},
 };
-use mcp::script::template::{Bindings, Part, Piece, UnknownName, text_has_markers};
+use mcp::script::template::{Bindings, Part, UnknownName, text_has_markers};
 
-/// The keys whose values are lists of rules, each under what it is about: that may stand there twice.
+/// The keys whose values are lists of rules, each under its subject: that may occur twice.
 const LISTS_OF_RULES: [&str; 5] = [
     "json_path",
     "structured",
@@ -19,150 +19,100 @@ const LISTS_OF_RULES: [&str; 5] = [
 /// A value with `{{…}}` in it.
 #[derive(Debug, Clone)]
 pub struct WantedTemplate {
-    kind: Parsed,
-    at: At,
-}
-
-/// The kinds of values.
-#[derive(Debug, Clone)]
-enum Parsed {
-    /// A scalar without markers. How it was written is kept, since it may be meant as a text.
-    Fixed(Kind),
-    /// A text with markers.
-    Text(Vec<Piece>),
-    /// A list.
-    List(Vec<WantedTemplate>),
-    /// A map.
-    Map(Vec<Member>, Repeated),
-}
-
-/// A key of a map with its value.
-#[derive(Debug, Clone)]
-struct Member {
-    key: Key,
-    /// The pieces of the key, where it has markers.
-    pieces: Option<Vec<Piece>>,
-    value: WantedTemplate,
-}
-
-/// Whether keys of a map may become the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Repeated {
-    /// Each of them is looked at, or none of them is filled in.
-    Allowed,
-    /// Only one of them could be.
-    Refused,
+    pub(crate) key: &'static str,
+    pub(crate) value: Node,
 }
 
 impl WantedTemplate {
-    /// The value of a key of `expect`, with what makes pieces of a text.
-    pub(crate) fn parse(key: &str, node: Node, pieces: &dyn Fn(&str) -> Vec<Piece>) -> Self {
-        let kind = match node.kind {
-            Kind::Text(text, _) if text_has_markers(&text) => Parsed::Text(pieces(&text)),
-            kind @ (Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..)) => {
-                Parsed::Fixed(kind)
-            }
-            Kind::List(items) => {
-                let items = items.into_iter().map(|item| Self::parse("", item, pieces));
-                Parsed::List(items.collect())
-            }
-            Kind::Map(entries) => {
-                let is_not = key == "not";
-                let members = entries.into_iter().map(|Entry { key, value }| Member {
-                    pieces: (!is_not && text_has_markers(&key.text)).then(|| pieces(&key.text)),
-                    value: Self::parse(if is_not { &key.text } else { "" }, value, pieces),
-                    key,
-                });
-                let members: Vec<Member> = members.collect();
-                let is_fixed = members.iter().all(|member| member.pieces.is_none());
-                let repeated = if is_fixed || LISTS_OF_RULES.contains(&key) {
-                    Repeated::Allowed
-                } else {
-                    Repeated::Refused
-                };
-                Parsed::Map(members, repeated)
-            }
-        };
-        let at = node.at;
-        Self { kind, at }
-    }
-
-    /// The value with its markers replaced. What was filled into its texts is added to `filled`.
+    /// The value with its markers replaced. The texts that were filled in are added to `filled`.
     pub(crate) fn bind(
         &self,
         bindings: &Bindings,
         filled: &mut Vec<Vec<Part>>,
     ) -> Result<Node, Unusable> {
-        let kind = match &self.kind {
-            Parsed::Fixed(kind) => kind.clone(),
-            Parsed::Text(pieces) => {
-                if let Some(value) = bindings.whole(pieces) {
-                    return Ok(Node::from_value(value, At::of(Source::Data)));
-                }
-                // A filled-in marker is a text, whatever it looks like.
-                let (text, at) = fill(pieces, bindings, filled)?;
-                let kind = Kind::Text(text, Style::Quoted);
-                return Ok(Node { kind, at });
+        Binding { bindings, filled }.node(self.key, &self.value)
+    }
+
+    /// The places of the texts and keys that have markers.
+    pub(crate) fn open_places(&self) -> Vec<At> {
+        let mut places = Vec::new();
+        self.value.visit(&mut |leaf| match leaf {
+            Leaf::Key(key) => places.extend(text_has_markers(&key.text).then_some(key.at)),
+            Leaf::Scalar(node) => {
+                let is_open = matches!(&node.kind, Kind::Text(text, _) if text_has_markers(text));
+                places.extend(is_open.then_some(node.at));
             }
-            Parsed::List(items) => {
-                let items = items.iter().map(|item| item.bind(bindings, filled));
+        });
+        places
+    }
+}
+
+/// The state of one binding.
+struct Binding<'a> {
+    bindings: &'a Bindings,
+    filled: &'a mut Vec<Vec<Part>>,
+}
+
+impl Binding<'_> {
+    /// The value of a key with its markers replaced.
+    fn node(&mut self, key: &str, node: &Node) -> Result<Node, Unusable> {
+        let kind = match &node.kind {
+            Kind::Text(text, _) if text_has_markers(text) => return self.text(text),
+            kind @ (Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..)) => {
+                kind.clone()
+            }
+            Kind::List(items) => {
+                let items = items.iter().map(|item| self.node("", item));
                 Kind::List(items.collect::<Result<_, _>>()?)
             }
-            Parsed::Map(members, repeated) => {
-                let mut entries: Vec<Entry> = Vec::with_capacity(members.len());
-                for Member { key, pieces, value } in members {
-                    let key = match pieces {
-                        None => key.clone(),
-                        Some(pieces) => {
-                            let (text, at) = fill(pieces, bindings, filled)?;
-                            Key { text, at }
-                        }
-                    };
-                    let is_same = |other: &Entry| other.key.text == key.text;
-                    if *repeated == Repeated::Refused && entries.iter().any(is_same) {
-                        return Err(same_key(&key.text));
-                    }
-                    let value = value.bind(bindings, filled)?;
-                    entries.push(Entry { key, value });
-                }
-                Kind::Map(entries)
-            }
+            Kind::Map(entries) => self.map(key, entries)?,
         };
-        Ok(Node { kind, at: self.at })
+        Ok(Node { kind, at: node.at })
     }
 
-    /// Adds the places of the texts and keys that have markers.
-    pub(crate) fn add_places(&self, places: &mut Vec<At>) {
-        match &self.kind {
-            Parsed::Fixed(_) => {}
-            Parsed::Text(_) => places.push(self.at),
-            Parsed::List(items) => items.iter().for_each(|item| item.add_places(places)),
-            Parsed::Map(members, _) => {
-                for Member { key, value, .. } in members {
-                    places.extend(text_has_markers(&key.text).then_some(key.at));
-                    value.add_places(places);
-                }
-            }
+    /// A text with markers. What is filled in is a text, whatever it looks like, unless it is the whole value.
+    fn text(&mut self, text: &str) -> Result<Node, Unusable> {
+        let pieces = self.bindings.pieces(text);
+        if let Some(value) = self.bindings.whole(&pieces) {
+            return Ok(Node::from_value(value, At::of(Source::Data)));
         }
+        let (text, at) = self.fill(text)?;
+        let kind = Kind::Text(text, Style::Quoted);
+        Ok(Node { kind, at })
     }
-}
 
-/// A text with its markers replaced, at a place of its own.
-fn fill(
-    pieces: &[Piece],
-    bindings: &Bindings,
-    filled: &mut Vec<Vec<Part>>,
-) -> Result<(String, At), UnknownName> {
-    let parts = bindings.parts(pieces)?;
-    let text = parts.iter().map(Part::text).collect();
-    filled.push(parts);
-    Ok((text, At::of(Source::Filled(filled.len() - 1))))
-}
+    fn map(&mut self, key: &str, entries: &[Entry]) -> Result<Kind, Unusable> {
+        let is_not = key == "not";
+        let has_markers = |entry: &Entry| !is_not && text_has_markers(&entry.key.text);
+        let may_repeat = LISTS_OF_RULES.contains(&key) || !entries.iter().any(has_markers);
+        let mut bound: Vec<Entry> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = &entry.key.text;
+            let key = if has_markers(entry) {
+                let (text, at) = self.fill(name)?;
+                Key { text, at }
+            } else {
+                entry.key.clone()
+            };
+            if !may_repeat && bound.iter().any(|other| other.key.text == key.text) {
+                return Err(Unusable::Wrong(format!(
+                    "duplicate key `{}` once the `{{{{…}}}}` are filled in",
+                    key.text
+                )));
+            }
+            let value = self.node(if is_not { name } else { "" }, &entry.value)?;
+            bound.push(Entry { key, value });
+        }
+        Ok(Kind::Map(bound))
+    }
 
-/// Keys that were different are not any more, and only one of them could be looked at.
-fn same_key(key: &str) -> Unusable {
-    let reason = format!("the key `{key}` stands there twice once the `{{{{…}}}}` are filled in");
-    Unusable::Wrong(reason)
+    /// A text with its markers replaced, at a place of its own.
+    fn fill(&mut self, text: &str) -> Result<(String, At), UnknownName> {
+        let parts = self.bindings.parts(&self.bindings.pieces(text))?;
+        let text = parts.iter().map(Part::text).collect();
+        self.filled.push(parts);
+        Ok((text, At::of(Source::Filled(self.filled.len() - 1))))
+    }
 }
 
 #[cfg(test)]
@@ -171,12 +121,9 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{WantedTemplate, same_key};
-    use crate::{
-        Dialect,
-        yaml::{At, Node},
-    };
-    use mcp::script::template::{Bindings, pieces};
+    use super::WantedTemplate;
+    use crate::yaml::{At, Node};
+    use mcp::script::template::Bindings;
 
     #[test]
     fn keys_that_become_the_same_are_told_where_one_would_be_lost() {
@@ -184,9 +131,9 @@ mod tests {
             captured: BTreeMap::from([("x".into(), json!("a"))]),
             ..Bindings::default()
         };
-        let keys = |key: &str, value| {
-            let node = Node::from_value(value, At::default());
-            let template = WantedTemplate::parse(key, node, &|text| pieces(text, Dialect::Native));
+        let keys = |key: &'static str, value| {
+            let value = Node::from_value(value, At::default());
+            let template = WantedTemplate { key, value };
             template.bind(&bindings, &mut Vec::new())
         };
         let twice = json!({"$.{{x}}": 1, "$.a": 2});
@@ -202,7 +149,7 @@ mod tests {
             keys("content", lost)
                 .map(|_| ())
                 .map_err(|it| it.to_string()),
-            Err(same_key("a").to_string())
+            Err("duplicate key `a` once the `{{…}}` are filled in".to_owned())
         );
     }
 }
