@@ -1,6 +1,6 @@
 //! `assert_sampling` and `assert_elicitation`: tools during which the server asks the client.
 
-use super::{Lowering, expectation::has_markers, subject::Lowered};
+use super::{Lowering, expectation::has_markers, subject::OptionalSubject};
 use crate::{
     model::expectation::{Family, ServerRequestWanted, TrafficWanted, Wanted},
     raw::{
@@ -29,7 +29,7 @@ impl Lowering<'_> {
         &mut self,
         field: Field<Box<RawSampling>>,
         client: &mut ClientBehaviour,
-    ) -> Lowered {
+    ) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let reply = SamplingReply::Message {
             text: self.template_or(raw.mock_text, ""),
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         &mut self,
         field: Field<Box<RawElicitation>>,
         client: &mut ClientBehaviour,
-    ) -> Lowered {
+    ) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let answer = value(raw.answer).map(|answer| self.elicitation(answer));
         client.elicitation.get_or_insert_with(|| {

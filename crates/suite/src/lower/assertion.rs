@@ -234,7 +234,7 @@ impl Lowering<'_> {
         let reason = control.skip_reason(self.around.environment);
         self.is_skipped = reason.is_some();
         for steps in [&raw.steps, &raw.setup].into_iter().flatten() {
-            self.announce(&steps.value, StepOrder::OneByOne);
+            self.announce(&steps.value);
         }
         self.check_beside(&raw, chosen);
         let is_trajectory = chosen.is_some_and(|(subject, _)| subject == "trajectory");
@@ -339,7 +339,7 @@ impl Lowering<'_> {
         raw: &mut RawAssertion,
         chosen: Option<(&'static str, At)>,
         client: &mut ClientBehaviour,
-    ) -> super::subject::Lowered {
+    ) -> super::subject::OptionalSubject {
         let (key, at) = chosen?;
         match key {
             "assert" => self.tool_subject(raw.assert.take()?),

@@ -28,7 +28,7 @@ const ANSWERS: [ElicitationAction; 3] = [
 ];
 
 /// The client's behaviour, and the revisions that an assertion is repeated on.
-pub(super) type ClientSays = (ClientBehaviour, Option<Revisions>);
+pub(super) type ClientAndRevisions = (ClientBehaviour, Option<Revisions>);
 
 /// `protocol`.
 type Protocol = Option<Field<OneOrMany<Text>>>;
@@ -40,7 +40,7 @@ impl Lowering<'_> {
         server_protocol: Protocol,
         server_capabilities: Option<Field<RawCapabilities>>,
         own: Option<Field<Box<RawClient>>>,
-    ) -> ClientSays {
+    ) -> ClientAndRevisions {
         let own = value(own).unwrap_or_default();
         let asked = match value(own.protocol.or(server_protocol)) {
             None => Asked::Revision(RevisionWanted::Auto),

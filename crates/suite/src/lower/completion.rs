@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Lowering, subject::Lowered};
+use super::{Lowering, subject::OptionalSubject};
 use crate::{
     problems,
     raw::{
@@ -23,7 +23,10 @@ const REFERENCES: [&str; 2] = ["ref/prompt", "ref/resource"];
 
 impl Lowering<'_> {
     /// `assert_completion`
-    pub(super) fn completion_subject(&mut self, field: Field<Box<RawCompletion>>) -> Lowered {
+    pub(super) fn completion_subject(
+        &mut self,
+        field: Field<Box<RawCompletion>>,
+    ) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let wanted = self.answer(raw.expect, at);
         let reference = self.required(raw.reference, "ref", "`assert_completion`", at);

@@ -188,7 +188,7 @@ impl Lowering<'_> {
             value: value.clone(),
         };
         let open = template.open_places();
-        // Lowered once without values, for the problems that do not depend on them.
+        // OptionalSubject once without values, for the problems that do not depend on them.
         let aside = Reading::new(self.reading.problems.with_open(open), self.dialect());
         let kept = std::mem::replace(&mut self.reading, aside);
         self.family((family, key), name.at, value);

@@ -3,7 +3,7 @@
 use super::{
     Lowering,
     answer::sorted,
-    subject::{FRAMES, Lowered},
+    subject::{FRAMES, OptionalSubject},
 };
 use crate::{
     model::expectation::{Family, HttpWanted, Wanted},
@@ -22,7 +22,7 @@ use text::web;
 
 impl Lowering<'_> {
     /// `http`
-    pub(super) fn http_subject(&mut self, field: Field<Box<RawHttp>>) -> Lowered {
+    pub(super) fn http_subject(&mut self, field: Field<Box<RawHttp>>) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let wanted = self.response(value(raw.expect).unwrap_or_default(), at);
         let request = self.required(raw.request, "request", "`http`", at)?;

@@ -38,7 +38,6 @@ use std::{
 pub(crate) use self::compiled::Compiled;
 pub(crate) use self::{step::ACTIONS, trajectory::KINDS};
 
-use self::names::Coming;
 use crate::{
     Dialect,
     model::{
@@ -166,7 +165,7 @@ pub(crate) struct Lowering<'a> {
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
     /// The names that captures of the document define anywhere.
-    coming: BTreeMap<String, Coming>,
+    captures: BTreeMap<String, At>,
     /// Whether the assertion is skipped: variables that it needs may be unset.
     is_skipped: bool,
     /// Whether `{{port}}` has a value.
@@ -201,7 +200,7 @@ impl<'a> Lowering<'a> {
             around,
             compiled,
             captured: BTreeSet::new(),
-            coming: BTreeMap::new(),
+            captures: BTreeMap::new(),
             is_skipped: false,
             port: false,
             fixture_from: around.fixture_from,

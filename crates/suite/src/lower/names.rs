@@ -8,14 +8,8 @@ use crate::{
     raw::{Field, step::RawStep, value::Text},
     yaml::{At, Key, Kind, Leaf, Node},
 };
-use mcp::script::{
-    subject::StepOrder,
-    template::{Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
-};
+use mcp::script::template::{Piece, Template, ValueTemplate, is_name, pieces, text_has_markers};
 use text::environment::is_variable_name;
-
-/// A capture of the document: the place of its name, and the order of its steps.
-pub(super) type Coming = (At, StepOrder);
 
 /// Names that captures cannot have.
 const RESERVED: [&str; 2] = ["fixture", "port"];
@@ -143,7 +137,7 @@ impl Lowering<'_> {
             return;
         }
         let environment = self.around.environment;
-        let problem = match (variable, self.coming.get(name)) {
+        let problem = match (variable, self.captures.get(name)) {
             (None, _) if name == "fixture" && self.is_skipped => return,
             (None, _) if name == "fixture" => problems::no_fixture(),
             (Some(variable), _) if !is_variable_name(variable) => {
@@ -154,9 +148,9 @@ impl Lowering<'_> {
                 problems::unreadable_env(variable)
             }
             (Some(variable), _) => problems::no_such_env(variable),
-            (None, Some((at, order))) => {
+            (None, Some(at)) => {
                 let captured = self.reading.problems.origin(*at).location();
-                problems::captured_too_late(name, *order, &captured)
+                problems::captured_too_late(name, &captured)
             }
             (None, None) => {
                 let mut known: Vec<&str> = self.captured.iter().map(String::as_str).collect();
@@ -210,10 +204,10 @@ impl Lowering<'_> {
     }
 
     /// Notes the captures of steps before any of them is lowered, to report their use before they have a value.
-    pub(super) fn announce(&mut self, steps: &[RawStep], order: StepOrder) {
+    pub(super) fn announce(&mut self, steps: &[RawStep]) {
         let captures = steps.iter().filter_map(|step| step.capture.as_ref());
         for (key, _) in captures.flat_map(|capture| &capture.value.0) {
-            self.coming.insert(key.text.clone(), (key.at, order));
+            self.captures.insert(key.text.clone(), key.at);
         }
     }
 

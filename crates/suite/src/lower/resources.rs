@@ -1,6 +1,6 @@
 //! `assert_resources`
 
-use super::{Lowering, subject::Made};
+use super::{Lowering, subject::LoweredSubject};
 use crate::{
     model::expectation::{Presence, TrafficWanted, Wanted},
     problems,
@@ -10,7 +10,7 @@ use mcp::script::subject::{ResourcesAction, ResourcesCall, Subject};
 
 impl Lowering<'_> {
     /// `assert_resources`
-    pub(super) fn resources_subject(&mut self, field: Field<Box<RawResources>>) -> Made {
+    pub(super) fn resources_subject(&mut self, field: Field<Box<RawResources>>) -> LoweredSubject {
         let (mut raw, at) = (field.value, field.key);
         let owner = "`assert_resources`";
         let count = |raw: &RawResources| {

@@ -2,7 +2,7 @@
 
 use super::{
     Lowering, StartedIn,
-    client::ClientSays,
+    client::ClientAndRevisions,
     docker::{DockerField, names_image},
 };
 use crate::{
@@ -34,7 +34,10 @@ pub(super) type ClientSide = (
 
 impl Lowering<'_> {
     /// A server with a name of its own, and what its block says about the client.
-    pub(crate) fn named_server(&mut self, field: Field<Box<RawServer>>) -> (Server, ClientSays) {
+    pub(crate) fn named_server(
+        &mut self,
+        field: Field<Box<RawServer>>,
+    ) -> (Server, ClientAndRevisions) {
         let at = field.key;
         let (server, (protocol, capabilities)) = self.server(Some(field), at);
         self.port = false;

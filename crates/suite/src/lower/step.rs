@@ -56,7 +56,7 @@ impl Lowering<'_> {
         order: StepOrder,
         list: Vec<RawStep>,
     ) -> (Vec<Step>, Vec<StepWanted>) {
-        self.announce(&list, order);
+        self.announce(&list);
         let (mut steps, mut wanted) = (Vec::new(), Vec::new());
         let mut defined: Vec<Key> = Vec::new();
         for raw in list {

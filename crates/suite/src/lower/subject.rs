@@ -27,10 +27,10 @@ use mcp::script::{
 pub(super) const FRAMES: Duration = Duration::from_secs(1);
 
 /// A subject with what is expected of it.
-pub(super) type Made = (Subject, Vec<Wanted>);
+pub(super) type LoweredSubject = (Subject, Vec<Wanted>);
 
 /// The same, when a required key may be missing.
-pub(super) type Lowered = Option<Made>;
+pub(super) type OptionalSubject = Option<LoweredSubject>;
 
 impl Lowering<'_> {
     /// The expectations of a key `expect`; without any the answer must be no error.
@@ -68,7 +68,7 @@ impl Lowering<'_> {
     }
 
     /// `assert`
-    pub(super) fn tool_subject(&mut self, field: Field<Box<RawTool>>) -> Lowered {
+    pub(super) fn tool_subject(&mut self, field: Field<Box<RawTool>>) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         // Progress is always asked for.
         let _ = &raw.capture_progress;
@@ -78,14 +78,17 @@ impl Lowering<'_> {
     }
 
     /// `assert_tools`
-    pub(super) fn tools_subject(&mut self, field: Field<Box<RawTools>>) -> Made {
+    pub(super) fn tools_subject(&mut self, field: Field<Box<RawTools>>) -> LoweredSubject {
         let cursor = self.cursor(field.value.cursor);
         let wanted = self.answer(field.value.expect, field.key);
         (Subject::Tools(ListCall { cursor }), wanted)
     }
 
     /// `assert_initialize`
-    pub(super) fn initialize_subject(&mut self, field: Field<Box<RawInitialize>>) -> Made {
+    pub(super) fn initialize_subject(
+        &mut self,
+        field: Field<Box<RawInitialize>>,
+    ) -> LoweredSubject {
         let wanted = self.answer(field.value.expect, field.key);
         (Subject::Initialize, wanted)
     }
@@ -119,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// `assert_prompts`
-    pub(super) fn prompts_subject(&mut self, field: Field<Box<RawPrompts>>) -> Lowered {
+    pub(super) fn prompts_subject(&mut self, field: Field<Box<RawPrompts>>) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let owner = "`assert_prompts`";
         let keys = ["list", "get"];
@@ -150,7 +153,7 @@ impl Lowering<'_> {
         &mut self,
         field: Field<Vec<RawStep>>,
         parallel: Option<Field<bool>>,
-    ) -> Lowered {
+    ) -> OptionalSubject {
         let is_flagged = |step: &&RawStep| step.parallel.as_ref().is_some_and(|flag| flag.value);
         let flagged = field.value.iter().filter(is_flagged).count();
         if field.value.is_empty() {
@@ -171,7 +174,7 @@ impl Lowering<'_> {
     }
 
     /// `raw`
-    pub(super) fn raw_subject(&mut self, field: Field<Box<RawRaw>>) -> Lowered {
+    pub(super) fn raw_subject(&mut self, field: Field<Box<RawRaw>>) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let send = self.required(raw.send, "send", "`raw`", at);
         let within = self.duration(raw.within).unwrap_or(FRAMES);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Lowering, expectation::has_markers, subject::Lowered};
+use super::{Lowering, expectation::has_markers, subject::OptionalSubject};
 use crate::{
     model::expectation::{Among, Expectation, Family, TrajectoryRule, Wanted},
     problems,
@@ -35,7 +35,7 @@ pub(crate) const KINDS: [(&str, &[&str]); 9] = [
 
 impl Lowering<'_> {
     /// `trajectory` with its list of calls.
-    pub(super) fn trajectory_subject(&mut self, raw: &mut RawAssertion, at: At) -> Lowered {
+    pub(super) fn trajectory_subject(&mut self, raw: &mut RawAssertion, at: At) -> OptionalSubject {
         let rules = raw.trajectory.take()?.value;
         let inline = raw.trace.take().map(|trace| self.trace(trace));
         let log = value(raw.audit_log.take()).filter(|log| !log.text.is_empty());

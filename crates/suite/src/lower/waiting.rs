@@ -2,7 +2,7 @@
 
 use super::{
     Lowering,
-    subject::{Lowered, Made},
+    subject::{LoweredSubject, OptionalSubject},
 };
 use crate::{
     model::expectation::Family,
@@ -18,7 +18,7 @@ use mcp::script::subject::Subject;
 
 impl Lowering<'_> {
     /// `assert_logging`
-    pub(super) fn logging_subject(&mut self, field: Field<Box<RawLogging>>) -> Made {
+    pub(super) fn logging_subject(&mut self, field: Field<Box<RawLogging>>) -> LoweredSubject {
         let (raw, at) = (field.value, field.key);
         let within = self.duration(raw.within);
         let level = raw.set_level.map(|level| self.level(level.value));
@@ -42,7 +42,10 @@ impl Lowering<'_> {
     }
 
     /// `assert_notifications`
-    pub(super) fn notifications_subject(&mut self, field: Field<Box<RawNotifications>>) -> Lowered {
+    pub(super) fn notifications_subject(
+        &mut self,
+        field: Field<Box<RawNotifications>>,
+    ) -> OptionalSubject {
         let (raw, at) = (field.value, field.key);
         let within = self.duration(raw.within);
         let expect = raw.expect.map(|expect| expect.value.0);

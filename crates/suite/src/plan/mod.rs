@@ -15,7 +15,7 @@ use self::{
     filter::Filter,
     job::{Job, Lane, OnRevision, OwnFixture, Planned, Terms, Work},
     place::Places,
-    servers::{Gathering, Servers},
+    servers::{ServerRegistry, Servers},
     shard::Part,
     target_key::TargetKeys,
 };
@@ -191,7 +191,7 @@ pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJob
             }
         }
     }
-    plan.servers = talks.gathering.into_servers();
+    plan.servers = talks.registry.into_servers();
     Ok(plan)
 }
 
@@ -277,19 +277,19 @@ struct Talk<'a> {
 struct Talks<'a> {
     options: &'a PlanOptions<'a>,
     keys: TargetKeys,
-    gathering: Gathering,
+    registry: ServerRegistry,
 }
 
 impl<'a> Talks<'a> {
     fn new(options: &'a PlanOptions<'a>) -> Self {
-        let mut gathering = Gathering::default();
+        let mut registry = ServerRegistry::default();
         for target in options.targets.iter().chain(&options.other_targets) {
-            gathering.meet(&Arc::new(target.server.clone()));
+            registry.meet(&Arc::new(target.server.clone()));
         }
         Self {
             options,
             keys: TargetKeys::default(),
-            gathering,
+            registry,
         }
     }
 
@@ -297,11 +297,11 @@ impl<'a> Talks<'a> {
     fn of(&mut self, assertion: &Assertion) -> Vec<Talk<'a>> {
         let options = self.options;
         // A server that is replaced may have secrets, too: a token in its headers.
-        self.gathering.meet(&assertion.server);
+        self.registry.meet(&assertion.server);
         for target in &options.other_targets {
             let server = self.server(assertion, Some(target));
             let placed = options.places.server(&server).unwrap_or(server);
-            self.gathering.meet(&placed);
+            self.registry.meet(&placed);
         }
         let ways = ways(assertion, options).into_iter();
         ways.map(|way| self.on(assertion, way)).collect()
@@ -312,13 +312,13 @@ impl<'a> Talks<'a> {
         let client = self.client(assertion, (target, revision));
         let fixture = own_fixture(assertion, &server, &client);
         let placed = self.options.places.server(&server);
-        let server = self.gathering.shared(placed.as_ref().unwrap_or(&server));
+        let server = self.registry.shared(placed.as_ref().unwrap_or(&server));
         let label = label(target, revision);
         let terms = placed.map(|_| {
             let target_key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
             let user = (&assertion.case, label.as_deref());
-            let listed = target_key.map(|_| self.gathering.talks(user, name, (&server, &client)));
+            let listed = target_key.map(|_| self.registry.talks(user, name, (&server, &client)));
             let (timeout, retries, lane) = bounds(assertion, &server, self.options);
             Arc::new(Terms {
                 server,

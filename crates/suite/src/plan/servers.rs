@@ -51,7 +51,7 @@ impl ListedServer {
 
 /// Takes the servers of a suite together.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct ServerRegistry {
     servers: Servers,
     /// Places in `distinct`, by what is written of a server.
     by_text: HashMap<String, usize>,
@@ -62,7 +62,7 @@ pub(super) struct Gathering {
     names: Names,
 }
 
-impl Gathering {
+impl ServerRegistry {
     /// The place of a server among those that differ.
     pub(super) fn meet(&mut self, server: &Arc<Server>) -> usize {
         let distinct = &mut self.servers.distinct;
@@ -151,7 +151,7 @@ fn label(target: &Target) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use super::Gathering;
+    use super::ServerRegistry;
     use crate::model::{
         Case,
         server::{Launch, Server, Target},
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn servers_of_one_name_are_numbered_and_no_two_have_one_name() {
-        let mut gathering = Gathering::default();
+        let mut registry = ServerRegistry::default();
         let all = [
             ("a", None, server("s#2", None)),
             ("b", None, server("s", None)),
@@ -195,13 +195,13 @@ mod tests {
             ("e", None, server("s", None)),
         ];
         for (id, target, server) in &all {
-            gathering.talks(
+            registry.talks(
                 (&case(id), *target),
                 *target,
                 (server, &ClientBehaviour::default()),
             );
         }
-        let servers = gathering.into_servers();
+        let servers = registry.into_servers();
         let found = servers
             .listed
             .iter()
@@ -220,17 +220,17 @@ mod tests {
 
     #[test]
     fn clients_of_other_capabilities_see_another_surface_of_the_same_server() {
-        let mut gathering = Gathering::default();
+        let mut registry = ServerRegistry::default();
         let usual = ClientBehaviour::default();
         let capable = ClientBehaviour {
             sampling: Some(Vec::new()),
             ..ClientBehaviour::default()
         };
         let mut talks =
-            |id, client| gathering.talks((&case(id), None), None, (&server("s", None), client));
+            |id, client| registry.talks((&case(id), None), None, (&server("s", None), client));
         let places = [talks("a", &usual), talks("b", &capable), talks("c", &usual)];
         assert_eq!(places, [0, 1, 0]);
-        let servers = gathering.into_servers();
+        let servers = registry.into_servers();
         let found = servers.listed.iter().map(|it| {
             let (name, place, users) = (&it.name, it.place, it.users().join(", "));
             format!("{name} {place} {:?}: {users}", it.capabilities)

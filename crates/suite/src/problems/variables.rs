@@ -1,7 +1,6 @@
 //! Problems of `{{…}}` and of environment variables.
 
 use super::{code, error, listed, warning};
-use mcp::script::subject::StepOrder;
 use text::diagnostic::Diagnostic;
 
 /// How to write braces that are not a name.
@@ -20,16 +19,10 @@ pub(crate) fn unknown_variable(name: &str, known: &[&str]) -> Diagnostic {
 }
 
 /// A `{{name}}` that is captured later; `captured` is the place of the capture.
-pub(crate) fn captured_too_late(name: &str, order: StepOrder, captured: &str) -> Diagnostic {
-    let help = match order {
-        StepOrder::OneByOne => {
-            format!("it is captured later, at {captured}: it has a value in what comes after")
-        }
-        StepOrder::Parallel => format!(
-            "it is captured at {captured}, by a step that runs at the same time: capture it in `setup`"
-        ),
-    };
+pub(crate) fn captured_too_late(name: &str, captured: &str) -> Diagnostic {
     let message = format!("`{{{{{name}}}}}` has no value here");
+    let help =
+        format!("it is captured at {captured}, later or at the same time: capture it before");
     error(code::UNKNOWN_VARIABLE, message).with_help(help)
 }
 

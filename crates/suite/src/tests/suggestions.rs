@@ -50,7 +50,7 @@ fn a_value_that_comes_too_late_is_told_its_place() {
         "{tool: a, args: {id: '{{id}}'}}",
         "{tool: b, capture: {id: $.id}}",
     );
-    let later = "captured later, at a.yaml:";
+    let later = "captured at a.yaml:";
     case(
         &format!("{server}steps:\n- {early}\n- {capture}\n"),
         &format!("{later}4"),
@@ -71,7 +71,7 @@ fn a_value_that_comes_too_late_is_told_its_place() {
         ),
         &format!("{later}2"),
     );
-    let parallel = "captured at a.yaml:5, by a step that runs at the same time";
+    let parallel = "captured at a.yaml:5, later or at the same time";
     case(
         &format!("{server}parallel: true\nsteps:\n- {early}\n- {capture}\n"),
         parallel,
