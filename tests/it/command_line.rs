@@ -483,11 +483,7 @@ fn an_assertion_that_only_a_target_gives_a_server_needs_one() {
     for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
         let ran = project.run(verb);
         assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
-        for words in [
-            "no server is given",
-            "--target",
-            "evals/a.yaml:1",
-        ] {
+        for words in ["no server is given", "--target", "evals/a.yaml:1"] {
             assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
         }
         assert!(!ran.stdout.contains("``") && !ran.stderr.contains("``"));
