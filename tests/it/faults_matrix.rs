@@ -113,6 +113,7 @@ const FINDINGS_OVER_HTTP: &[(&str, &[&str])] = &[
     (FLOOD, &["notification-flood"]),
     ("html-200", &["wrong-content-type"]),
     ("wrong-content-type", &["wrong-content-type"]),
+    ("gzip", &["not-json"]),
     ("body-on-202", &["body-on-202"]),
     ("redirect", &["redirected"]),
     ("session-changes", &["session-changed"]),

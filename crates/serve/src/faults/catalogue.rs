@@ -464,6 +464,7 @@ catalogue! {
         .takes(count(2_000, 1_000_000_000));
     ContentLengthLie "content-length-lie": Http TransportError Distort(Distortion::TooLittle) "ten bytes more promised than sent";
     ChunkNeverEnds "chunk-never-ends": Http Timeout Distort(Distortion::NoEnd) "all of the JSON, but no last chunk";
+    Gzip "gzip": Http Violation Distort(Distortion::Gzip) "the answer compressed, although the client does not ask for it";
     Reset "reset": Http TransportError Distort(Distortion::Reset) "the connection reset instead of the answer"
         .over_sse_too();
     Redirect "redirect": Http PassFinding Refuse(Refusal::Redirect) "a redirect to the same server"

@@ -41,6 +41,8 @@ pub(crate) enum Distortion {
     TooLittle,
     /// No last chunk.
     NoEnd,
+    /// The answer compressed, whatever the client takes.
+    Gzip,
     /// The connection is reset.
     Reset,
     /// No session is named.

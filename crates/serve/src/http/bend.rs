@@ -1,13 +1,16 @@
 //! Makes faults of answers: what goes out instead of what rmcp says.
 
 use std::convert::Infallible;
+use std::io::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt, stream};
 use http::header::{
-    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::Frame;
@@ -150,6 +153,7 @@ pub(super) async fn bent(
             let body = stream::iter([Bytes::from(text)]).chain(stream::pending());
             with(answer, until(body, stop))
         }
+        Distortion::Gzip => gzipped(answer).await,
         Distortion::OtherSession => named(answer, HeaderValue::from_static("another-session")),
         Distortion::BadSession => match HeaderValue::from_bytes(b"sess\xe9ion") {
             Ok(id) => named(answer, id),
@@ -186,6 +190,17 @@ async fn short(answer: Answer) -> Answer {
     // What is under way is not sent any more once the end does not fit.
     let end = stream::once(tokio::time::sleep(DROP)).filter_map(|()| ready(None));
     with(answer, stream::iter([Bytes::from(text)]).chain(end))
+}
+
+/// The answer as JSON, compressed.
+async fn gzipped(answer: Answer) -> Answer {
+    let (mut answer, text) = whole(json::plain(answer).await).await;
+    set(&mut answer, CONTENT_ENCODING, "gzip");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    // Writing to memory cannot fail.
+    let _ = packed.write_all(text.as_bytes());
+    let body = Full::new(Bytes::from(packed.finish().unwrap_or_default()));
+    answer.map(|_| body.boxed())
 }
 
 fn unnamed(mut answer: Answer) -> Answer {

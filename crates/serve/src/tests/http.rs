@@ -38,7 +38,8 @@ pub(super) struct Reply {
 
 impl Reply {
     fn read(bytes: &[u8]) -> Self {
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        // A body may be compressed.
+        let text = String::from_utf8_lossy(bytes);
         let (head, body) = text
             .split_once("\r\n\r\n")
             .unwrap_or_else(|| panic!("{text:?}"));

@@ -56,6 +56,8 @@ async fn heads_and_bodies_are_bent() {
     let empty = called("empty-200").await;
     assert_eq!((empty.status, empty.body.as_str()), (200, ""));
     assert_eq!(empty.header("content-type"), Some("application/json"));
+    let packed = called("gzip").await;
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
     let many = called("429:7").await;
     assert_eq!((many.status, many.header("retry-after")), (429, Some("7")));
     let other = called("session-changes").await;

@@ -45,6 +45,9 @@ use crate::{
 const LSP_FRAMING: &str =
     "the server frames messages with `Content-Length` headers; MCP frames are lines";
 
+/// What compressed bytes begin with (RFC 1952 § 2.3.1).
+const GZIP: &[u8] = b"\x1f\x8b";
+
 /// How far the session's life came, as the client sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
@@ -206,6 +209,10 @@ impl Dialogue {
             }
             Line::Noise | Line::LspHeader if matches!(heard.meta, FrameMeta::Http { .. }) => {
                 self.no_json("a body or an event is no JSON".to_owned(), bytes);
+            }
+            Line::Noise if bytes.starts_with(GZIP) => {
+                let message = "a body is compressed with gzip, which was not asked for";
+                self.no_json(message.to_owned(), bytes);
             }
             Line::Noise => {
                 let message = "a line on stdout is no JSON-RPC message";
