@@ -159,6 +159,11 @@ finding_codes! {
     LogLevelUnknown = "log-level-unknown", Error;
     /// A log message below the level that was set, or in 2026-07-28 one that no request asked for.
     LogBelowLevel = "log-below-level", Warning;
+    /// A `subscriptions/listen` whose stream told something before it was acknowledged; it was taken for opened.
+    NotAcknowledged = "not-acknowledged", Error;
+    /// In 2026-07-28, a notification of a changed list or resource that was not asked for: of a kind that its stream does not
+    /// have, or without the id of a `subscriptions/listen`.
+    UnaskedNotification = "unasked-notification", Error;
     /// A list whose cursor came back together with the same page: no end of it is known, and an expectation that hangs on
     /// what else may be in it cannot be told, which is an error.
     CursorLoop = "cursor-loop", Error;

@@ -324,6 +324,17 @@ pub fn needs_server_capability(notification: &str) -> Option<(&'static str, Opti
     }
 }
 
+/// The filter of `subscriptions/listen` for this notification; `None` for those that do not come on streams.
+pub fn stream_filter(notification: &str) -> Option<&'static str> {
+    match notification {
+        "notifications/tools/list_changed" => Some("toolsListChanged"),
+        "notifications/prompts/list_changed" => Some("promptsListChanged"),
+        "notifications/resources/list_changed" => Some("resourcesListChanged"),
+        "notifications/resources/updated" => Some("resourceSubscriptions"),
+        _ => None,
+    }
+}
+
 /// Whether servers may ask for this method.
 pub fn is_asked_by_servers(method: &str) -> bool {
     method == Method::Ping.name() || needs_client_capability(method).is_some()

@@ -132,7 +132,10 @@ impl Session {
                 let asked = (level.as_ref(), call.as_deref());
                 Box::pin(self.logging(asked, bindings, deadline)).await?
             }
-            Subject::Notifications { call, .. } => self.tool(call, bindings, deadline).await?,
+            Subject::Notifications { call, .. } => {
+                Box::pin(self.hear_of_changes(deadline)).await?;
+                self.tool(call, bindings, deadline).await?
+            }
             Subject::Steps { steps, order } => {
                 let sequence = Sequence {
                     part: StepPart::Subject,

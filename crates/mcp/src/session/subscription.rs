@@ -1,7 +1,7 @@
 //! Updates of a resource: asked for by a request of their own, or since 2026-07-28 on a stream that stays open
 //! ("Subscriptions").
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::{
@@ -10,6 +10,13 @@ use super::{
     correlation::{Settled, id_value},
 };
 use crate::{observation::disruption::DisruptionKind, protocol::method::Method};
+
+/// What servers declare `listChanged` of, and the filter of a stream for it.
+const CHANGES: [(&str, &str); 3] = [
+    ("tools", "toolsListChanged"),
+    ("prompts", "promptsListChanged"),
+    ("resources", "resourcesListChanged"),
+];
 
 impl Session {
     /// The request for updates of a resource.
@@ -22,6 +29,26 @@ impl Session {
         }
     }
 
+    /// Asks for word of every list of which the server declares that it tells of changes, where that comes on a stream
+    /// alone. A server that refuses tells of none.
+    pub(super) async fn hear_of_changes(&mut self, deadline: Instant) -> Observed<()> {
+        let Some(facts) = &self.facts else {
+            return Ok(());
+        };
+        let declared =
+            |(capability, _): &(&str, &str)| facts.declares_part(capability, "listChanged");
+        let filters = CHANGES.into_iter().filter(declared);
+        let filters: Map<String, Value> = filters
+            .map(|(_, filter)| (filter.to_owned(), true.into()))
+            .collect();
+        if self.exchange.dialogue.revision.has_subscription_streams() && !filters.is_empty() {
+            let wanted = json!({ "notifications": filters });
+            self.call(Call::new(Method::SubscriptionsListen, wanted), deadline)
+                .await?;
+        }
+        Ok(())
+    }
+
     /// A stream was acknowledged, or what was asked for is not told on it. What comes after the acknowledgement is what
     /// the subscription brings.
     pub(super) fn opened(&mut self, pending: &mut Pending, settled: &Settled) -> Observed<()> {
@@ -30,7 +57,7 @@ impl Session {
         };
         let what = &pending.what;
         let message = match result.get("notifications") {
-            Some(honoured) if names_a_resource(honoured) => {
+            Some(honoured) if pending.uri.is_none() || names_a_resource(honoured) => {
                 pending.ticket.notifications = settled.notifications;
                 if let Some(uri) = &pending.uri {
                     self.streams.insert(uri.clone(), pending.ticket.id.clone());

@@ -321,7 +321,7 @@ impl Dialogue {
     }
 
     /// What is told on a stream from now on stands for the answer to the request at this place.
-    pub(super) fn acknowledge(&mut self, at: usize, params: &Value, heard: Heard<'_>) {
+    pub(super) fn acknowledge(&mut self, at: usize, honoured: Value, heard: Heard<'_>) {
         // This very notification comes first among those of the stream, and is recorded after this.
         let notifications = self.record.notifications.len() + 1;
         let server_requests = self.record.server_requests.len();
@@ -329,7 +329,7 @@ impl Dialogue {
             response: Response {
                 id: Some(open.id.clone()),
                 odd_id: None,
-                result: Some(params.clone()),
+                result: Some(honoured),
                 error: None,
             },
             at_us: heard.at_us,

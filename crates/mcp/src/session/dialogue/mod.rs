@@ -124,6 +124,8 @@ pub(super) struct Dialogue {
     notified: usize,
     /// The capabilities that `list_changed` notifications came for since their list was fetched.
     changed: Vec<&'static str>,
+    /// The streams of notifications that were asked for, and the kinds that each was asked for.
+    streams: Vec<(Id, Value)>,
     /// Every received frame, when the frames are what is observed; then nothing breaks the session.
     pub(super) transcript: Option<Transcript>,
 }
@@ -153,6 +155,7 @@ impl Dialogue {
             cut_off: None,
             notified: 0,
             changed: Vec::new(),
+            streams: Vec::new(),
             transcript: None,
         }
     }
@@ -207,12 +210,12 @@ impl Dialogue {
                 }
                 self.value(value, heard);
             }
-            Line::Noise | Line::LspHeader if matches!(heard.meta, FrameMeta::Http { .. }) => {
-                self.no_json("a body or an event is no JSON".to_owned(), bytes);
-            }
             Line::Noise if bytes.starts_with(GZIP) => {
                 let message = "a body is compressed with gzip, which was not asked for";
                 self.no_json(message.to_owned(), bytes);
+            }
+            Line::Noise | Line::LspHeader if matches!(heard.meta, FrameMeta::Http { .. }) => {
+                self.no_json("a body or an event is no JSON".to_owned(), bytes);
             }
             Line::Noise => {
                 let message = "a line on stdout is no JSON-RPC message";
@@ -326,6 +329,11 @@ impl Dialogue {
     /// A request goes out.
     pub(super) fn asked(&mut self, id: Id, method: &str, sent_us: u64) {
         self.requests.opened(id, method, sent_us);
+    }
+
+    /// A request for a stream of notifications goes out.
+    pub(super) fn listens(&mut self, id: Id, params: &Value) {
+        self.streams.push((id, params["notifications"].clone()));
     }
 
     /// A notification goes out.

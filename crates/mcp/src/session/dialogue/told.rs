@@ -1,6 +1,6 @@
 //! What the server says and asks of its own accord: notifications and requests.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Dialogue, Heard, Life};
 use crate::{
@@ -11,8 +11,10 @@ use crate::{
         message::{self, Id},
         meta::SUBSCRIPTION_ID,
         method::{
-            LogLevel, Method, is_asked_by_servers, needs_client_capability, needs_server_capability,
+            LogLevel, Method, is_asked_by_servers, needs_client_capability,
+            needs_server_capability, stream_filter,
         },
+        revision::Lifecycle,
         shape::{self, FlawKind},
     },
     session::{
@@ -35,13 +37,22 @@ impl Dialogue {
             "notifications/message" => self.log_message(&params),
             "notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
-            | "notifications/resources/list_changed" => self.list_changed(&method),
-            "notifications/resources/updated" => self.undeclared(&method),
+            | "notifications/resources/list_changed" => self
+                .list_changed(&method)
+                .or_else(|| self.unasked(&method, &params, heard)),
+            "notifications/resources/updated" => self
+                .undeclared(&method)
+                .or_else(|| self.unasked(&method, &params, heard)),
             _ => None,
         };
         match method.as_str() {
             "notifications/cancelled" => self.cancelled(&params),
-            "notifications/subscriptions/acknowledged" => self.acknowledged(&params, heard),
+            "notifications/subscriptions/acknowledged" => {
+                if let Some(at) = self.opening(&params) {
+                    let params = params.clone();
+                    self.acknowledge(at, params, heard);
+                }
+            }
             _ => {}
         }
         let is_foreign = matches!(deviation, Some((FindingCode::ForeignProgressToken, _)));
@@ -61,21 +72,50 @@ impl Dialogue {
             .notification(seen, heard.bytes.len(), heard.at_us);
     }
 
-    /// The server says that it tells on a stream from now on, and of what. That is what the request for it waits for: its
-    /// answer comes when the stream ends ("Subscriptions", acknowledgment).
-    fn acknowledged(&mut self, params: &Value, heard: Heard<'_>) {
-        let named = params
-            .get("_meta")
-            .and_then(|meta| meta.get(SUBSCRIPTION_ID));
-        let Some(id) = named.and_then(Id::from_value) else {
-            return;
-        };
+    /// The open request for the stream that a notification names. It waits for the acknowledgement: its answer comes when
+    /// the stream ends ("Subscriptions", acknowledgment).
+    fn opening(&self, params: &Value) -> Option<usize> {
         let listens = |open: &Open| open.method == Method::SubscriptionsListen.name();
-        if let Fit::Open(at) | Fit::Retyped(at) = self.requests.fit(&id)
-            && self.requests.open().get(at).is_some_and(listens)
-        {
-            self.acknowledge(at, params, heard);
+        match self.requests.fit(&subscription(params)?) {
+            Fit::Open(at) | Fit::Retyped(at) => {
+                let open = self.requests.open().get(at);
+                open.is_some_and(listens).then_some(at)
+            }
+            Fit::Answered | Fit::Streamed | Fit::Cancelled | Fit::GivenUp | Fit::Unknown => None,
         }
+    }
+
+    /// Without a handshake changes are told on streams alone: whether one was asked for this kind of them, and is
+    /// acknowledged ("Subscriptions", notification filtering).
+    fn unasked(
+        &mut self,
+        method: &str,
+        params: &Value,
+        heard: Heard<'_>,
+    ) -> Option<(FindingCode, String)> {
+        if self.revision.lifecycle() == Lifecycle::Handshake {
+            return None;
+        }
+        let id = subscription(params);
+        let mut streams = self.streams.iter();
+        let of_stream =
+            |(known, _): &&(Id, Value)| id.as_ref().is_some_and(|id| known.same_but_for_type(id));
+        let Some((_, asked)) = streams.find(of_stream) else {
+            let message = format!("`{method}` without the id of a `subscriptions/listen`");
+            return Some((FindingCode::UnaskedNotification, message));
+        };
+        if asked
+            .get(stream_filter(method)?)
+            .is_none_or(|it| *it == false)
+        {
+            let message = format!("`{method}` on a stream that was not asked for it");
+            return Some((FindingCode::UnaskedNotification, message));
+        }
+        let honoured = json!({ "notifications": asked });
+        let at = self.opening(params)?;
+        self.acknowledge(at, honoured, heard);
+        let message = format!("`{method}` on a stream that is not acknowledged");
+        Some((FindingCode::NotAcknowledged, message))
     }
 
     /// The server cancels a request. It may cancel its own alone, but one of ours it will not answer. Both count their
@@ -311,4 +351,9 @@ impl Dialogue {
             }),
         }
     }
+}
+
+/// The stream that a notification belongs to.
+fn subscription(params: &Value) -> Option<Id> {
+    Id::from_value(params.get("_meta")?.get(SUBSCRIPTION_ID)?)
 }

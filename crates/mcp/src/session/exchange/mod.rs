@@ -131,6 +131,9 @@ impl Exchange {
         if !meta.is_empty() {
             params["_meta"] = Value::Object(meta);
         }
+        if method == Method::SubscriptionsListen {
+            self.dialogue.listens(id.clone(), &params);
+        }
         let ticket = self.open(id, method.name());
         let request = message::request(&number.into(), method.name(), &params);
         self.send(&request).await;

@@ -129,6 +129,9 @@ impl Owed {
         if method == Method::LoggingSetLevel.name() {
             dialogue.log_levels.ask(asked.log_level(value));
         }
+        if method == Method::SubscriptionsListen.name() {
+            dialogue.listens(asked.id.clone(), &value["params"]);
+        }
         if let Some(token) = &asked.token {
             dialogue.progress.expect(token.clone(), asked.id.clone());
         }

@@ -579,6 +579,64 @@ async fn the_end_of_a_stream_is_no_answer_that_nobody_asked_for() {
     assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_a_stream_was_not_asked_for_is_told_of() {
+    let acknowledged = || {
+        let honoured = r#""notifications":{"resourceSubscriptions":["a://b"]}"#;
+        of_stream("subscriptions/acknowledged", honoured)
+    };
+    let updated = || of_stream("resources/updated", r#""uri":"a://b""#);
+    let case = async |acts: Vec<Act>, wanted: &[F]| {
+        let mut stage = Stage::with(plot(move |_, _, _| acts.clone()), &stateless());
+        let seen = stage.perform(&watch(false)).await;
+        assert_eq!(
+            (class(&seen).as_str(), codes(&seen)),
+            ("result", wanted.to_vec())
+        );
+    };
+    case(vec![acknowledged(), updated()], &[]).await;
+    case(vec![updated()], &[F::NotAcknowledged]).await;
+    let changed = of_stream("tools/list_changed", r#""x":1"#);
+    case(vec![acknowledged(), changed], &[F::UnaskedNotification]).await;
+    let untagged =
+        r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a://b"}}"#;
+    case(
+        vec![acknowledged(), line(untagged)],
+        &[F::UnaskedNotification],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_of_changed_lists_are_asked_for() {
+    let plot = plot(|method, _, _| match method {
+        "subscriptions/listen" => vec![
+            of_stream(
+                "subscriptions/acknowledged",
+                r#""notifications":{"toolsListChanged":true}"#,
+            ),
+            of_stream("tools/list_changed", r#""x":1"#),
+        ],
+        _ => vec![done("hi")],
+    });
+    let mut stage = Stage::with(plot, &stateless());
+    let Subject::Tool(call) = echo() else {
+        panic!("a call of a tool");
+    };
+    let subject = Subject::Notifications {
+        call: Box::new(call),
+        within: None,
+    };
+    let seen = stage.perform(&subject).await;
+    assert_eq!((class(&seen).as_str(), codes(&seen)), ("result", vec![]));
+    assert_eq!(seen.notifications.len(), 2);
+    let (_, received) = stage.close().await;
+    assert_eq!(
+        received[1]["params"]["notifications"],
+        json!({"toolsListChanged": true})
+    );
+}
+
 /// A client that follows tasks, and answers elicitations.
 fn following() -> ClientBehaviour {
     ClientBehaviour {
