@@ -105,15 +105,17 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ("log-below-level", &["log-below-level"]),
     ("no-result-type", &["schema"]),
     ("no-cache-hints", &["schema"]),
+    ("listen-no-ack", &["not-acknowledged"]),
+    ("listen-leaks-filter", &["unasked-notification"]),
 ];
 
 /// Findings that are others where a message is an event or a body, which noise cannot be.
 const FINDINGS_OVER_HTTP: &[(&str, &[&str])] = &[
     ("not-json", &["not-json"]),
     (FLOOD, &["notification-flood"]),
+    ("gzip", &["not-json"]),
     ("html-200", &["wrong-content-type"]),
     ("wrong-content-type", &["wrong-content-type"]),
-    ("gzip", &["not-json"]),
     ("body-on-202", &["body-on-202"]),
     ("redirect", &["redirected"]),
     ("session-changes", &["session-changed"]),
@@ -212,6 +214,9 @@ impl Case {
             }
             ("log-below-level", _) => {
                 "assert_logging: {set_level: error, tool: test_simple_text, expect: {min_messages: 1}}"
+            }
+            ("listen-no-ack" | "listen-leaks-filter", _) => {
+                "assert_resources: {subscribe: test://watched-resource, expect: {not_error: true}}"
             }
             ("tool-vanishes", _) => CALL,
             // Where findings are judged, it is waited for an end that nobody asked for.

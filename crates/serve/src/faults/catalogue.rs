@@ -497,6 +497,10 @@ catalogue! {
     NoResultType "no-result-type": Stateless PassFinding Bend(results::no_result_type) "a result without `resultType`";
     NoCacheHints "no-cache-hints": Stateless PassFinding Bend(lists::no_cache_hints) "a list without `ttlMs` and `cacheScope`"
         .at(Site::ToolList, "tools/list");
+    ListenNoAck "listen-no-ack": Stateless PassFinding Bend(envelope::nothing) "a stream of notifications without its acknowledgement"
+        .at(Site::Listen, "subscriptions/listen");
+    ListenLeaksFilter "listen-leaks-filter": Stateless PassFinding Bend(notifications::leak) "a notification of a kind that the stream was not asked for"
+        .at(Site::Listen, "subscriptions/listen");
 }
 
 impl Fault {

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use mcp::protocol::meta::SUBSCRIPTION_ID;
 use serde_json::Value;
 
 use super::armed::Armed;
 use super::catalogue::Fault;
 use super::effects::{Deaf, Effect, Hold, Moment, lifecycle, lists, results};
 use super::event::{Event, Firing, Sent};
-use super::place::When;
+use super::place::{Site, When};
 use super::reply::{Finished, Reply};
 use super::rule::Rule;
 use super::style::{Mark, Style};
@@ -24,6 +25,9 @@ const COMPANY_ROUNDS: u32 = 20;
 
 /// After this a server that does not hear goes by itself, so that a forgotten one is no leak.
 const DEAF_FOR: Duration = Duration::from_mins(10);
+
+/// The first message of a stream of notifications.
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 const RELEASE: Ticket = 1;
 const GIVE_UP: Ticket = 2;
@@ -152,6 +156,9 @@ impl Engine {
     pub fn outgoing(&mut self, frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
         match (frame.kind, frame.id) {
             (Kind::Answer, Some(id)) => self.answer(frame, id, line),
+            (Kind::Notification, _) if frame.method == Some(ACKNOWLEDGED) => {
+                self.acknowledgement(frame, line)
+            }
             (Kind::Request | Kind::Notification | Kind::Answer, _) => {
                 if self.stream == Style::default() {
                     return vec![Emit::Bytes(line)];
@@ -327,6 +334,23 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// The answer to a request for a stream comes at its end; faults of its beginning sit on the acknowledgement.
+    fn acknowledgement(&mut self, frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
+        let mut reply = Reply::new(frame.message, line, self.stream);
+        self.stream.mark = Mark::None;
+        let meta = frame.message.pointer("/params/_meta");
+        let id = meta.and_then(|meta| meta.get(SUBSCRIPTION_ID));
+        if let Some(due) = id.and_then(|id| self.due.remove(&id.to_string())) {
+            for shot in &due.shots {
+                if self.armed[shot.rule].rule.fault.row().site == Site::Listen {
+                    self.bend(&mut reply, &due, *shot);
+                    self.fired(*shot, id);
+                }
+            }
+        }
+        reply.finish().emits
     }
 
     fn bend(&mut self, reply: &mut Reply, due: &Due, shot: Shot) {

@@ -63,6 +63,8 @@ pub enum Site {
     ToolList,
     /// On the answer of `tools/call`.
     ToolCall,
+    /// On the acknowledgement of `subscriptions/listen`.
+    Listen,
 }
 
 const fn request(name: &'static str) -> Method {
@@ -183,6 +185,7 @@ impl Site {
             Self::AnyMessage => when.is_request() || when.is_notification(),
             Self::ToolList => when.name() == "tools/list",
             Self::ToolCall => when.name() == "tools/call",
+            Self::Listen => when.name() == "subscriptions/listen",
         }
     }
 
@@ -198,6 +201,7 @@ impl Site {
             Self::AnyMessage => "a request, a notification of the client, or `*`",
             Self::ToolList => "`tools/list`",
             Self::ToolCall => "`tools/call`",
+            Self::Listen => "`subscriptions/listen`",
         }
     }
 }

@@ -596,6 +596,12 @@ fn walk(rules: &[&str]) -> Vec<String> {
     seen.push(shown(
         &rig.exchange("prompts/list", &json!({"prompts": []})),
     ));
+    rig.hear(&request(9, "subscriptions/listen"));
+    let acknowledged = json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": {"_meta": {"io.modelcontextprotocol/subscriptionId": 9}, "notifications": {}}});
+    let told = frame(&acknowledged, Kind::Notification, &acknowledged);
+    let line = format!("{acknowledged}\n").into_bytes();
+    seen.push(shown(&rig.engine.outgoing(&told, line)));
     seen.push(format!("{:?}", rig.engine.stop(Stop::Eof)));
     seen
 }

@@ -1,5 +1,6 @@
 //! Notifications during a call that are wrong, late, or far too many.
 
+use mcp::protocol::meta::SUBSCRIPTION_ID;
 use serde_json::{Value, json};
 
 use super::Moment;
@@ -52,6 +53,15 @@ pub(in crate::faults) fn bad_level(reply: &mut Reply, _: Moment<'_>) {
 /// `debug` is under every level but itself.
 pub(in crate::faults) fn below_level(reply: &mut Reply, _: Moment<'_>) {
     reply.say_before(log("debug"));
+}
+
+/// Lists of prompts change for streams that were asked for resources alone.
+pub(in crate::faults) fn leak(reply: &mut Reply, moment: Moment<'_>) {
+    reply.say_after(json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/prompts/list_changed",
+        "params": {"_meta": {SUBSCRIPTION_ID: moment.id}},
+    }));
 }
 
 /// The client's token; one of nobody's where it gave none.
