@@ -219,8 +219,8 @@ fn a_refused_request_whose_capability_is_not_declared_says_so() {
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     for told in [
         "hint      the server declares no capability `resources`; if this error",
-        "help      the server declares no capability `logging` in the handshake",
-        "help      the server declares no capability `prompts` in the handshake",
+        "help      the server declares no capability `logging` in its answer to `initialize`",
+        "help      the server declares no capability `prompts` in its answer to `initialize`",
     ] {
         assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
     }

@@ -93,6 +93,24 @@ pub fn is_of_ordinary_size(number: &Number, limit: u16) -> bool {
         })
 }
 
+/// The most zeros that an exponent adds to the digits of a number.
+const MOST_ZEROS: usize = 400;
+
+/// The digits of a number that is whole, however it is written: `1e3` is `1000`, `2.0` is `2`.
+pub fn digits(number: &Number) -> Option<String> {
+    let decimal = Decimal::new(number);
+    if decimal.is_zero() {
+        return Some("0".to_owned());
+    }
+    if !number.as_str().contains(['.', 'e', 'E']) {
+        return Some(number.to_string());
+    }
+    let zeros = usize::try_from(decimal.point - length(decimal.digits.len())).ok()?;
+    let sign = if decimal.negative { "-" } else { "" };
+    let digits = String::from_utf8_lossy(&decimal.digits);
+    (zeros <= MOST_ZEROS).then(|| format!("{sign}{digits}{}", "0".repeat(zeros)))
+}
+
 /// The integer part, as the Go tool's conversion leaves it: cut towards zero. A part of more digits than any
 /// integer type has is kept as it is.
 pub fn truncated(number: &Number) -> Number {

@@ -117,28 +117,17 @@ impl Exit {
 
 impl fmt::Display for Exit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ending = match (self.ending, self.status) {
-            (Ending::ByItself, _) => "by itself",
-            (Ending::StdinClosed, _) => "after its stdin was closed",
-            (Ending::Asked, _) => "after SIGTERM, which asked it to end",
-            (
-                Ending::Terminated | Ending::Killed,
-                ExitStatus::Signal(_) | ExitStatus::LikeSignal(_),
-            ) => "sent by us",
-            (
-                Ending::Terminated,
-                ExitStatus::Code(_)
-                | ExitStatus::OutOfMemory
-                | ExitStatus::Removed
-                | ExitStatus::Unknown,
-            ) => "after SIGTERM from us",
-            (
-                Ending::Killed,
-                ExitStatus::Code(_)
-                | ExitStatus::OutOfMemory
-                | ExitStatus::Removed
-                | ExitStatus::Unknown,
-            ) => "after SIGKILL from us",
+        let by_signal = matches!(
+            self.status,
+            ExitStatus::Signal(_) | ExitStatus::LikeSignal(_)
+        );
+        let ending = match self.ending {
+            Ending::ByItself => "by itself",
+            Ending::StdinClosed => "after its stdin was closed",
+            Ending::Asked => "after SIGTERM, which asked it to end",
+            Ending::Terminated | Ending::Killed if by_signal => "sent by us",
+            Ending::Terminated => "after SIGTERM from us",
+            Ending::Killed => "after SIGKILL from us",
         };
         write!(formatter, "{}, {ending}", self.status)?;
         match self.orphans {

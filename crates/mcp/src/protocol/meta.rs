@@ -25,29 +25,19 @@ pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// The extension by which a call may be answered with a task.
 pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// What a client says of itself in a request.
-#[derive(Debug)]
-pub struct Envelope<'a> {
-    /// The revision it speaks.
-    pub revision: Revision,
-    /// Its name and version.
-    pub client: Value,
-    /// What it can do for the server.
-    pub capabilities: Value,
-    /// The lowest level of the log messages it wants.
-    pub log_level: Option<&'a str>,
-}
-
-impl Envelope<'_> {
-    /// The members of `_meta` that say it.
-    pub fn into_members(self) -> Map<String, Value> {
-        let mut members = Map::new();
-        members.insert(PROTOCOL_VERSION.into(), self.revision.name().into());
-        members.insert(CLIENT_INFO.into(), self.client);
-        members.insert(CLIENT_CAPABILITIES.into(), self.capabilities);
-        if let Some(level) = self.log_level {
-            members.insert(LOG_LEVEL.into(), level.into());
-        }
-        members
+/// The members of `_meta` by which a request names its revision and its client, and the log messages that it wants.
+pub fn of_client(
+    revision: Revision,
+    info: Value,
+    capabilities: Value,
+    log_level: Option<&str>,
+) -> Map<String, Value> {
+    let mut members = Map::new();
+    members.insert(PROTOCOL_VERSION.into(), revision.name().into());
+    members.insert(CLIENT_INFO.into(), info);
+    members.insert(CLIENT_CAPABILITIES.into(), capabilities);
+    if let Some(level) = log_level {
+        members.insert(LOG_LEVEL.into(), level.into());
     }
+    members
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::revision::{Lifecycle, Revision};
+use super::revision::Revision;
 
 /// A request of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,23 +71,46 @@ impl Method {
     /// What there is to know of it.
     fn row(self) -> Row {
         match self {
-            Self::Initialize => row("initialize"),
-            Self::Discover => row("server/discover"),
+            Self::Initialize => row("initialize").needs(&[
+                ("protocolVersion", "a text"),
+                ("capabilities", "an object"),
+                ("serverInfo", "an object"),
+            ]),
+            Self::Discover => row("server/discover").needs(&[
+                ("supportedVersions", "an array"),
+                ("capabilities", "an object"),
+            ]),
             Self::Ping => row("ping"),
-            Self::ToolsList => row("tools/list").of("tools").lists("tools", "name"),
-            Self::ToolsCall => row("tools/call").of("tools"),
+            Self::ToolsList => row("tools/list")
+                .of("tools")
+                .lists("tools", "name")
+                .needs(&[("tools", "an array")]),
+            Self::ToolsCall => row("tools/call")
+                .of("tools")
+                .needs(&[("content", "an array")]),
             Self::ResourcesList => row("resources/list")
                 .of("resources")
-                .lists("resources", "uri"),
+                .lists("resources", "uri")
+                .needs(&[("resources", "an array")]),
             Self::ResourceTemplatesList => row("resources/templates/list")
                 .of("resources")
-                .lists("resourceTemplates", "uriTemplate"),
-            Self::ResourcesRead => row("resources/read").of("resources"),
+                .lists("resourceTemplates", "uriTemplate")
+                .needs(&[("resourceTemplates", "an array")]),
+            Self::ResourcesRead => row("resources/read")
+                .of("resources")
+                .needs(&[("contents", "an array")]),
             Self::ResourcesSubscribe => row("resources/subscribe").of("resources"),
             Self::ResourcesUnsubscribe => row("resources/unsubscribe").of("resources"),
-            Self::PromptsList => row("prompts/list").of("prompts").lists("prompts", "name"),
-            Self::PromptsGet => row("prompts/get").of("prompts"),
-            Self::CompletionComplete => row("completion/complete").of("completions"),
+            Self::PromptsList => row("prompts/list")
+                .of("prompts")
+                .lists("prompts", "name")
+                .needs(&[("prompts", "an array")]),
+            Self::PromptsGet => row("prompts/get")
+                .of("prompts")
+                .needs(&[("messages", "an array")]),
+            Self::CompletionComplete => row("completion/complete")
+                .of("completions")
+                .needs(&[("completion", "an object")]),
             Self::LoggingSetLevel => row("logging/setLevel").of("logging"),
             Self::SubscriptionsListen => row("subscriptions/listen").of("resources"),
             Self::TasksGet => row("tasks/get"),
@@ -108,9 +131,10 @@ impl Method {
 
     /// The method that tells who the server is, with which a session of this revision begins.
     pub fn that_begins(revision: Revision) -> Self {
-        match revision.lifecycle() {
-            Lifecycle::Handshake => Self::Initialize,
-            Lifecycle::Stateless => Self::Discover,
+        if revision.is_stateless() {
+            Self::Discover
+        } else {
+            Self::Initialize
         }
     }
 
@@ -124,7 +148,7 @@ impl Method {
 
     /// Whether a result has something of what only a result of this method has.
     pub fn is_answered_by(self, result: &Value) -> bool {
-        let mut members = self.required().iter();
+        let mut members = self.row().required.iter();
         members.any(|(name, _)| result.get(name).is_some())
     }
 
@@ -143,66 +167,31 @@ impl Method {
         self.row().list.map(|(_, key)| key)
     }
 
-    /// The members a result cannot be used without, and their JSON types.
-    fn required(self) -> &'static [(&'static str, Kind)] {
-        match self {
-            Self::Initialize => &[
-                ("protocolVersion", Kind::Text),
-                ("capabilities", Kind::Object),
-                ("serverInfo", Kind::Object),
-            ],
-            Self::Discover => &[
-                ("supportedVersions", Kind::Array),
-                ("capabilities", Kind::Object),
-            ],
-            Self::ToolsList => &[("tools", Kind::Array)],
-            Self::ToolsCall => &[("content", Kind::Array)],
-            Self::ResourcesList => &[("resources", Kind::Array)],
-            Self::ResourceTemplatesList => &[("resourceTemplates", Kind::Array)],
-            Self::ResourcesRead => &[("contents", Kind::Array)],
-            Self::PromptsList => &[("prompts", Kind::Array)],
-            Self::PromptsGet => &[("messages", Kind::Array)],
-            Self::CompletionComplete => &[("completion", Kind::Object)],
-            Self::Ping
-            | Self::ResourcesSubscribe
-            | Self::ResourcesUnsubscribe
-            | Self::LoggingSetLevel
-            | Self::SubscriptionsListen
-            | Self::TasksGet
-            | Self::TasksUpdate
-            | Self::TasksCancel => &[],
-        }
-    }
-
     /// Why a result of this method cannot be used: it is no object, or a member that the method needs is
     /// missing or of another JSON type. A tool's result has something to look at when its content is structured
     /// alone, though the specification wants both.
     pub fn unusable(self, result: &Value) -> Option<String> {
         let Some(members) = result.as_object() else {
-            return Some(format!("the result is {}, no object", kind_of(result)));
+            return Some(format!("the result is {}, not an object", kind_of(result)));
         };
         let verdict = members.get("isError").filter(|_| self == Self::ToolsCall);
         if let Some(verdict) = verdict.filter(|it| !it.is_boolean() && !it.is_null()) {
             // Nobody can say whether it was meant to have failed.
-            return Some(format!("`isError` is {}, no boolean", kind_of(verdict)));
+            return Some(format!("`isError` is {}, not a boolean", kind_of(verdict)));
         }
-        self.required()
-            .iter()
-            .find_map(|(name, kind)| match members.get(*name) {
-                None if self == Self::ToolsCall
-                    && members
-                        .get("structuredContent")
-                        .is_some_and(Value::is_object) =>
-                {
-                    None
-                }
+        let is_structured = || {
+            members
+                .get("structuredContent")
+                .is_some_and(Value::is_object)
+        };
+        let required = self.row().required.iter();
+        required
+            .copied()
+            .find_map(|(name, kind)| match members.get(name) {
+                None if self == Self::ToolsCall && is_structured() => None,
                 None => Some(format!("`{name}` is missing")),
-                Some(value) if kind.fits(value) => None,
-                Some(value) => Some(format!(
-                    "`{name}` is {}, no {}",
-                    kind_of(value),
-                    kind.word()
-                )),
+                Some(value) if kind_of(value) == kind => None,
+                Some(value) => Some(format!("`{name}` is {}, not {kind}", kind_of(value))),
             })
     }
 }
@@ -212,6 +201,8 @@ struct Row {
     name: &'static str,
     capability: Option<&'static str>,
     list: Option<(&'static str, &'static str)>,
+    /// The members that a result cannot be used without, and their JSON types.
+    required: &'static [(&'static str, &'static str)],
 }
 
 const fn row(name: &'static str) -> Row {
@@ -219,6 +210,7 @@ const fn row(name: &'static str) -> Row {
         name,
         capability: None,
         list: None,
+        required: &[],
     }
 }
 
@@ -230,35 +222,14 @@ impl Row {
         }
     }
 
+    const fn needs(self, required: &'static [(&'static str, &'static str)]) -> Self {
+        Self { required, ..self }
+    }
+
     const fn lists(self, member: &'static str, key: &'static str) -> Self {
         Self {
             list: Some((member, key)),
             ..self
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Text,
-    Array,
-    Object,
-}
-
-impl Kind {
-    fn fits(self, value: &Value) -> bool {
-        match self {
-            Self::Text => value.is_string(),
-            Self::Array => value.is_array(),
-            Self::Object => value.is_object(),
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Array => "array",
-            Self::Object => "object",
         }
     }
 }
@@ -410,13 +381,13 @@ mod tests {
         case(
             Method::ToolsCall,
             json!({"content": null}),
-            Some("`content` is null, no array"),
+            Some("`content` is null, not an array"),
         );
         case(Method::ToolsCall, json!({"structuredContent": {}}), None);
         case(
             Method::ToolsCall,
             json!({"content": [], "isError": "true"}),
-            Some("`isError` is a text, no boolean"),
+            Some("`isError` is a text, not a boolean"),
         );
         case(
             Method::ToolsCall,
@@ -426,7 +397,7 @@ mod tests {
         case(
             Method::ToolsCall,
             json!("done"),
-            Some("the result is a text, no object"),
+            Some("the result is a text, not an object"),
         );
         case(Method::Ping, json!({}), None);
         case(

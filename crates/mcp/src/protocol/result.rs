@@ -49,7 +49,7 @@ impl ResultKind {
     /// What the result of a method is. An absent type is `complete`, and before 2026-07-28 there is no type.
     pub fn of(method: Method, revision: Revision, result: &Value) -> Self {
         let named = result.get("resultType");
-        let Some(named) = named.filter(|_| revision.has_result_types()) else {
+        let Some(named) = named.filter(|_| revision.is_stateless()) else {
             return Self::Complete;
         };
         match named.as_str() {
@@ -67,7 +67,7 @@ impl ResultKind {
                 "`resultType` is `{}`, which {revision} does not have",
                 text::head(other, 60)
             )),
-            None => Self::Unusable(format!("`resultType` is {}, no text", kind_of(named))),
+            None => Self::Unusable(format!("`resultType` is {}, not a text", kind_of(named))),
         }
     }
 }
@@ -79,7 +79,10 @@ impl InputRequired {
             None => None,
             Some(Value::Object(requests)) => Some(inputs(requests)?),
             Some(other) => {
-                return Err(format!("`inputRequests` is {}, no object", kind_of(other)));
+                return Err(format!(
+                    "`inputRequests` is {}, not an object",
+                    kind_of(other)
+                ));
             }
         };
         if requests.is_none() && state.is_none() {
@@ -144,7 +147,7 @@ mod tests {
         case(call, new, task.clone(), Some("task"));
         let unknown = "`resultType` is `task`, which 2026-07-28 does not have";
         case(Method::PromptsGet, new, task, Some(unknown));
-        let odd = Some("`resultType` is null, no text");
+        let odd = Some("`resultType` is null, not a text");
         case(call, new, json!({"resultType": null}), odd);
         let asks = json!({"resultType": "input_required", "requestState": "s"});
         for method in [call, Method::PromptsGet, Method::ResourcesRead] {
@@ -165,7 +168,7 @@ mod tests {
             call,
             new,
             asks(json!([])),
-            Some("`inputRequests` is an array, no object"),
+            Some("`inputRequests` is an array, not an object"),
         );
         let ping = "the input request `a` is none of sampling/createMessage, elicitation/create, roots/list";
         case(

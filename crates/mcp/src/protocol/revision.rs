@@ -4,7 +4,7 @@
 use std::fmt;
 
 /// A dated revision of the Model Context Protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Revision {
     /// 2024-11-05, the first one.
     V2024_11_05,
@@ -13,6 +13,7 @@ pub enum Revision {
     /// 2025-06-18: structured content, elicitation, resource links; batches removed.
     V2025_06_18,
     /// 2025-11-25: tasks, URL elicitation, icons.
+    #[default]
     V2025_11_25,
     /// 2026-07-28: stateless, no handshake.
     V2026_07_28,
@@ -101,47 +102,10 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether `ping` is served by everybody; it needs no capability.
-    pub fn has_ping(self) -> bool {
-        self.lifecycle() == Lifecycle::Handshake
-    }
-
-    /// Whether a client says that its roots changed.
-    pub fn has_root_changes(self) -> bool {
-        self.lifecycle() == Lifecycle::Handshake
-    }
-
-    /// Whether servers make requests of their own. Without a handshake they answer with what they need, and are called
-    /// again ("Multi Round-Trip Requests").
-    pub fn has_server_requests(self) -> bool {
-        self.lifecycle() == Lifecycle::Handshake
-    }
-
-    /// Whether a result says what it is in `resultType`.
-    pub fn has_result_types(self) -> bool {
-        self.lifecycle() == Lifecycle::Stateless
-    }
-
-    /// Whether an empty text is a cursor like any other.
-    pub fn has_empty_cursors(self) -> bool {
-        self.lifecycle() == Lifecycle::Stateless
-    }
-
-    /// Whether a server that declares `listChanged` tells of changes to whoever shook hands; without that, only on a
-    /// stream that asks for it ("Subscriptions").
-    pub fn has_unasked_list_changes(self) -> bool {
-        self.lifecycle() == Lifecycle::Handshake
-    }
-
-    /// Whether a request names in its `_meta` which log messages it wants, where a level was set for a session before
-    /// ("Logging").
-    pub fn has_log_levels_by_request(self) -> bool {
-        self.lifecycle() == Lifecycle::Stateless
-    }
-
-    /// Whether updates of resources come on the stream of a `subscriptions/listen`, where they were asked for by
-    /// `resources/subscribe` before.
-    pub fn has_subscription_streams(self) -> bool {
+    /// Whether there is no handshake. Without one there is no `ping`, no request of the server (it answers with what it
+    /// needs, in a result with a `resultType`), no level or subscription that holds for a session, and an empty cursor is a
+    /// cursor like any other.
+    pub fn is_stateless(self) -> bool {
         self.lifecycle() == Lifecycle::Stateless
     }
 

@@ -4,6 +4,7 @@
 use serde_json::{Number, Value};
 
 use super::Dialect;
+use crate::json::number::digits;
 
 /// A captured value as text: a string as it is, a whole number by its digits, another one shortly, everything else as
 /// JSON with sorted keys.
@@ -88,41 +89,6 @@ fn go_digits(number: &Number) -> Option<String> {
     let fits = value.fract() == 0.0 && (-BEYOND..BEYOND).contains(&value);
     // Zero has no sign there.
     fits.then(|| format!("{:.0}", value + 0.0))
-}
-
-/// The most digits a whole number in exponent notation is written out with.
-const MOST_DIGITS: i64 = 400;
-
-/// The digits of a number that is whole, however it is written: `1e3` is `1000`, `2.0` is `2`.
-pub fn digits(number: &Number) -> Option<String> {
-    let text = number.to_string();
-    if !text.contains(['.', 'e', 'E']) {
-        return Some(if text == "-0" { "0".to_owned() } else { text });
-    }
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", text.as_str()),
-    };
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let exponent: i64 = exponent.parse().ok()?;
-    let all = format!("{whole}{fraction}");
-    let all = all.trim_start_matches('0');
-    if all.is_empty() {
-        return Some("0".into());
-    }
-    let zeros = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    if zeros > MOST_DIGITS {
-        return None;
-    }
-    if let Ok(zeros) = usize::try_from(zeros) {
-        return Some(format!("{sign}{all}{}", "0".repeat(zeros)));
-    }
-    let cut = usize::try_from(zeros.unsigned_abs()).ok()?;
-    let kept = all.len().checked_sub(cut)?;
-    let (kept, dropped) = all.split_at(kept);
-    (!kept.is_empty() && dropped.bytes().all(|byte| byte == b'0')).then(|| format!("{sign}{kept}"))
 }
 
 /// A number with a fraction as Go's `%g` has it: the digits that tell it apart, with an exponent of at least two digits

@@ -115,60 +115,34 @@ impl Subject {
 
     /// How long the suite says that notifications and requests of the server are waited for after the answer.
     pub fn within(&self) -> Option<Duration> {
-        match self {
-            Self::Logging { within, .. } | Self::Notifications { within, .. } => *within,
-            Self::Resources(call) => call.within,
-            Self::Tool(_)
-            | Self::Tools(_)
-            | Self::Initialize
-            | Self::Prompts(_)
-            | Self::Completion(_)
-            | Self::Sampling(_)
-            | Self::Elicitation(_)
-            | Self::Trajectory(_)
-            | Self::Steps { .. }
-            | Self::Raw(_)
-            | Self::Http(_) => None,
+        if let Self::Logging { within, .. } | Self::Notifications { within, .. } = self {
+            *within
+        } else if let Self::Resources(call) = self {
+            call.within
+        } else {
+            None
         }
     }
 
     /// Whether what is checked comes from a tool.
     pub fn calls_tools(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Tool(_)
-            | Self::Sampling(_)
-            | Self::Elicitation(_)
-            | Self::Logging { .. }
-            | Self::Notifications { .. }
-            | Self::Steps { .. } => true,
-            Self::Tools(_)
-            | Self::Initialize
-            | Self::Resources(_)
-            | Self::Prompts(_)
-            | Self::Completion(_)
-            | Self::Trajectory(_)
-            | Self::Raw(_)
-            | Self::Http(_) => false,
-        }
+                | Self::Sampling(_)
+                | Self::Elicitation(_)
+                | Self::Logging { .. }
+                | Self::Notifications { .. }
+                | Self::Steps { .. }
+        )
     }
 
     /// The steps it is made of; none if it is made of something else.
     pub fn steps(&self) -> &[Step] {
-        match self {
-            Self::Steps { steps, .. } => steps,
-            Self::Tool(_)
-            | Self::Tools(_)
-            | Self::Initialize
-            | Self::Resources(_)
-            | Self::Prompts(_)
-            | Self::Completion(_)
-            | Self::Sampling(_)
-            | Self::Elicitation(_)
-            | Self::Logging { .. }
-            | Self::Notifications { .. }
-            | Self::Trajectory(_)
-            | Self::Raw(_)
-            | Self::Http(_) => &[],
+        if let Self::Steps { steps, .. } = self {
+            steps
+        } else {
+            &[]
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One request and what it brings back: sent, awaited, judged usable or not, and turned into an answer.
 
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::{
     Observed, Session,
@@ -87,9 +86,9 @@ pub(super) struct Pending {
 
 impl Session {
     /// Sends a request and waits for what it brings back.
-    pub(super) async fn call(&mut self, call: Call, deadline: Instant) -> Observed<Answer> {
+    pub(super) async fn call(&mut self, call: Call) -> Observed<Answer> {
         let pending = self.start(call).await;
-        self.finish(pending, deadline).await
+        self.finish(pending).await
     }
 
     /// Sends a request.
@@ -103,7 +102,7 @@ impl Session {
         let uri = call.params.get("uri").or_else(listened);
         let uri = uri.and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
-        let http = self.exchange.connection().http_only();
+        let http = self.exchange.connection.http_only();
         let has_session = http.is_some_and(|http| http.has_session());
         let may_be_first = self.first.is_none() && has_session;
         let params = if may_be_first || self.may_ask_for_input(call.method) {
@@ -133,16 +132,16 @@ impl Session {
     }
 
     /// Waits for what a request brings back; what the server needs for that is given to it.
-    pub(super) async fn finish(
-        &mut self,
-        mut pending: Pending,
-        deadline: Instant,
-    ) -> Observed<Answer> {
+    pub(super) async fn finish(&mut self, mut pending: Pending) -> Observed<Answer> {
         loop {
-            let settled = match self.exchange.answer(&pending.ticket.id, deadline).await {
+            let settled = match self
+                .exchange
+                .answer(&pending.ticket.id, self.deadline)
+                .await
+            {
                 Ok(settled) => settled,
                 Err(_) if self.may_renew(&pending) => {
-                    self.renew(&mut pending, deadline).await?;
+                    self.renew(&mut pending).await?;
                     continue;
                 }
                 Err(halt) => return Err(self.disrupt(halt, &pending.what).await),
@@ -156,7 +155,7 @@ impl Session {
                     Box::pin(self.next_round(&mut pending, &settled, asked)).await?;
                 }
                 Some(Not::Task) => {
-                    let settled = Box::pin(self.follow(&pending, settled, deadline)).await?;
+                    let settled = Box::pin(self.follow(&pending, settled)).await?;
                     return self.judge(pending, settled);
                 }
             }

@@ -75,10 +75,7 @@ impl Session {
 /// What has a client expect that a method is served, for people.
 fn promise(facts: &SessionFacts, method: Method) -> Option<String> {
     if method == Method::Ping {
-        return facts
-            .revision
-            .has_ping()
-            .then(|| "every server answers `ping`".to_owned());
+        return (!facts.revision.is_stateless()).then(|| "every server answers `ping`".to_owned());
     }
     owes(facts, method).map(|capability| format!("`{capability}` is declared"))
 }

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::{Session, list::Pages};
+use super::Session;
 use crate::{
     observation::{
         answer::Body,
@@ -32,21 +32,23 @@ impl Session {
         deadline: Instant,
     ) -> Result<Revision, String> {
         self.exchange.dialogue.client.bind(bindings);
-        let greeted = self.need_hands(deadline).await;
+        self.deadline = deadline;
+        let greeted = self.need_hands().await;
         greeted.map_err(|disruption| disruption.message)?;
         Ok(self.exchange.dialogue.revision)
     }
 
     /// Fetches all that the server declares to list, after the handshake.
     pub async fn catalog(&mut self, deadline: Instant) -> Listed {
+        self.deadline = deadline;
         let mut listed = Listed::default();
         for listing in Listing::ALL {
-            self.declared_list(listing, &mut listed, deadline).await;
+            self.declared_list(listing, &mut listed).await;
         }
         listed
     }
 
-    async fn declared_list(&mut self, listing: Listing, listed: &mut Listed, deadline: Instant) {
+    async fn declared_list(&mut self, listing: Listing, listed: &mut Listed) {
         let method = match listing {
             Listing::Tools => Method::ToolsList,
             Listing::Prompts => Method::PromptsList,
@@ -64,7 +66,7 @@ impl Session {
             listed.catalog.unknown.push(listing);
             return;
         }
-        let answer = match self.list(method, Pages::All, deadline).await {
+        let answer = match self.list(method, None).await {
             Ok(answer) => answer,
             Err(disruption) => {
                 // A server that owes this list would owe the next one too.

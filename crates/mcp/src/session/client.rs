@@ -3,27 +3,32 @@
 
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::record::brief_name;
 use crate::{
-    protocol::{
-        meta::TASKS,
-        method::needs_client_capability,
-        revision::{Lifecycle, Revision},
-        shape,
-    },
+    protocol::{meta::TASKS, method::needs_client_capability, revision::Revision, shape},
     script::{
         client::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
         },
-        template::{Bindings, UnknownName},
+        template::{Bindings, Template, UnknownName},
     },
 };
 
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const INTERNAL_ERROR: i64 = -32603;
+
+/// What is escaped in a path of a URI.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b':');
 
 /// An error the client answers with.
 #[derive(Debug, PartialEq)]
@@ -41,6 +46,14 @@ impl Refusal {
             message: message.into(),
         }
     }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "it is what map_err hands over"
+    )]
+    fn unknown(name: UnknownName) -> Self {
+        Self::internal(name.to_string())
+    }
 }
 
 /// How a request of the server is answered.
@@ -53,7 +66,7 @@ pub(super) struct ClientReply {
 }
 
 /// The client of a session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Client {
     behaviour: ClientBehaviour,
     bindings: Bindings,
@@ -66,9 +79,7 @@ impl Client {
     pub(super) fn new(behaviour: &ClientBehaviour) -> Self {
         Self {
             behaviour: behaviour.clone(),
-            bindings: Bindings::default(),
-            samples: 0,
-            elicitations: 0,
+            ..Self::default()
         }
     }
 
@@ -99,7 +110,7 @@ impl Client {
     pub(super) fn capabilities(&self, offered: Revision) -> Value {
         let mut declared = Map::new();
         if self.behaviour.roots.is_some() {
-            let roots = if offered.has_root_changes() {
+            let roots = if !offered.is_stateless() {
                 json!({"listChanged": true})
             } else {
                 json!({})
@@ -119,12 +130,11 @@ impl Client {
         }
         if let Some(tasks) = &self.behaviour.tasks {
             // Without a handshake they are an extension.
-            match offered.lifecycle() {
-                Lifecycle::Handshake => declared.insert("tasks".into(), tasks.clone()),
-                Lifecycle::Stateless => {
-                    declared.insert("extensions".into(), json!({ TASKS: tasks }))
-                }
-            };
+            if offered.is_stateless() {
+                declared.insert("extensions".into(), json!({ TASKS: tasks }));
+            } else {
+                declared.insert("tasks".into(), tasks.clone());
+            }
         }
         Value::Object(declared)
     }
@@ -161,55 +171,46 @@ impl Client {
         params: &Value,
         revision: Revision,
     ) -> ClientReply {
-        if let Some(beyond) = self.beyond(method, params, revision) {
-            return ClientReply {
-                body: Err(Refusal {
-                    code: INVALID_PARAMS,
-                    message: beyond.clone(),
-                }),
-                undeclared: Some(beyond),
+        let refused = |code, message: String, undeclared| ClientReply {
+            body: Err(Refusal { code, message }),
+            undeclared,
+        };
+        if !self.serves(method) {
+            let undeclared = match needs_client_capability(method) {
+                Some(capability) => {
+                    format!("`{method}` although the client did not declare `{capability}`")
+                }
+                None => format!("`{}`, which no client serves", brief_name(method)),
             };
+            let message = format!("this client does not serve {method}");
+            return refused(METHOD_NOT_FOUND, message, Some(undeclared));
+        }
+        if let Some(beyond) = self.beyond(method, params, revision) {
+            return refused(INVALID_PARAMS, beyond.clone(), Some(beyond));
         }
         let body = match method {
-            "ping" => Some(Ok(json!({}))),
+            "ping" => Ok(json!({})),
             "roots/list" => self.roots(),
             "sampling/createMessage" => self.sample(),
             "elicitation/create" => self.elicit(params),
             // Every request is answered at once, so that there are no tasks (2025-11-25, tasks, error handling).
-            "tasks/list" if self.serves(method) => Some(Ok(json!({"tasks": []}))),
-            "tasks/get" | "tasks/result" | "tasks/cancel" if self.serves(method) => {
-                Some(Err(Refusal {
-                    code: INVALID_PARAMS,
-                    message: "this client has no such task".to_owned(),
-                }))
+            "tasks/list" => Ok(json!({"tasks": []})),
+            _ => {
+                return refused(
+                    INVALID_PARAMS,
+                    "this client has no such task".to_owned(),
+                    None,
+                );
             }
-            _ => None,
         };
-        match body {
-            Some(body) => ClientReply {
-                body,
-                undeclared: None,
-            },
-            None => ClientReply {
-                body: Err(Refusal {
-                    code: METHOD_NOT_FOUND,
-                    message: format!("this client does not serve {method}"),
-                }),
-                undeclared: Some(match needs_client_capability(method) {
-                    Some(capability) => {
-                        format!("`{method}` although the client did not declare `{capability}`")
-                    }
-                    None => format!("`{}`, which no client serves", brief_name(method)),
-                }),
-            },
+        ClientReply {
+            body,
+            undeclared: None,
         }
     }
 
     /// What in a request that the client serves is of a capability that it did not declare.
     fn beyond(&self, method: &str, params: &Value, revision: Revision) -> Option<String> {
-        if !self.serves(method) {
-            return None;
-        }
         let given = |member: &&str| params.get(member).is_some_and(|value| !value.is_null());
         match method {
             "sampling/createMessage" if revision.has_sampling_tools() => {
@@ -236,33 +237,45 @@ impl Client {
         self.behaviour.revision
     }
 
-    fn roots(&self) -> Option<Result<Value, Refusal>> {
-        let paths = self.behaviour.roots.as_ref()?;
-        let mut roots = Vec::with_capacity(paths.len());
-        for path in paths {
-            match path.render(&self.bindings) {
-                Ok(path) => roots.push(root(&self.bindings.environment.directory, &path)),
-                Err(unknown) => return Some(Err(Refusal::internal(unknown.to_string()))),
-            }
-        }
-        Some(Ok(json!({ "roots": roots })))
+    fn roots(&self) -> Result<Value, Refusal> {
+        let paths = self.behaviour.roots.iter().flatten();
+        let roots = paths.map(|path| {
+            let path = path.render(&self.bindings).map_err(Refusal::unknown)?;
+            Ok(root(&self.bindings.environment.directory, &path))
+        });
+        let roots: Vec<Value> = roots.collect::<Result<_, _>>()?;
+        Ok(json!({ "roots": roots }))
     }
 
-    fn sample(&mut self) -> Option<Result<Value, Refusal>> {
-        let replies = self.behaviour.sampling.as_ref()?;
+    fn sample(&mut self) -> Result<Value, Refusal> {
+        let replies = self.behaviour.sampling.as_deref().unwrap_or_default();
         let reply = nth_or_last(replies, self.samples);
         self.samples += 1;
-        let Some(reply) = reply else {
-            return Some(Err(Refusal::internal("no sampling reply is given")));
-        };
-        let sampled = sampled(reply, &self.bindings);
-        Some(sampled.unwrap_or_else(|unknown| Err(Refusal::internal(unknown.to_string()))))
+        let render = |text: &Template| text.render(&self.bindings).map_err(Refusal::unknown);
+        match reply {
+            None => Err(Refusal::internal("no sampling reply is given")),
+            Some(SamplingReply::Message {
+                text,
+                model,
+                stop_reason,
+            }) => Ok(json!({
+                "role": "assistant",
+                "content": {"type": "text", "text": render(text)?},
+                "model": render(model)?,
+                "stopReason": render(stop_reason)?,
+            })),
+            Some(SamplingReply::Reject { code, message }) => Err(Refusal {
+                code: *code,
+                message: render(message)?,
+            }),
+        }
     }
 
-    fn elicit(&mut self, params: &Value) -> Option<Result<Value, Refusal>> {
-        let reply = match self.behaviour.elicitation.as_ref()? {
-            ElicitationReplies::InOrder(replies) => nth_or_last(replies, self.elicitations),
-            ElicitationReplies::ByMessage(replies) => {
+    fn elicit(&mut self, params: &Value) -> Result<Value, Refusal> {
+        let reply = match &self.behaviour.elicitation {
+            None => None,
+            Some(ElicitationReplies::InOrder(replies)) => nth_or_last(replies, self.elicitations),
+            Some(ElicitationReplies::ByMessage(replies)) => {
                 let message = params.get("message").and_then(Value::as_str);
                 let message = message.unwrap_or_default();
                 let found = replies.iter().find(|(wanted, _)| wanted.is_match(message));
@@ -270,10 +283,10 @@ impl Client {
             }
         };
         self.elicitations += 1;
-        Some(match reply {
+        match reply {
             Some(reply) => self.elicited(reply, params),
             None => Err(Refusal::internal("no elicitation reply fits this message")),
-        })
+        }
     }
 
     fn elicited(&self, reply: &ElicitationReply, params: &Value) -> Result<Value, Refusal> {
@@ -282,36 +295,11 @@ impl Client {
         // What the user does behind a URL is not told to the client: only a form has content.
         let shown = reply.content.as_ref();
         if let Some(content) = shown.filter(|_| !shape::is_for_url(params)) {
-            let content = content
-                .render(&self.bindings)
-                .map_err(|unknown| Refusal::internal(unknown.to_string()))?;
+            let content = content.render(&self.bindings).map_err(Refusal::unknown)?;
             answer.insert("content".into(), content);
         }
         Ok(Value::Object(answer))
     }
-}
-
-/// A sampling reply with its markers filled in.
-fn sampled(
-    reply: &SamplingReply,
-    bindings: &Bindings,
-) -> Result<Result<Value, Refusal>, UnknownName> {
-    Ok(match reply {
-        SamplingReply::Message {
-            text,
-            model,
-            stop_reason,
-        } => Ok(json!({
-            "role": "assistant",
-            "content": {"type": "text", "text": text.render(bindings)?},
-            "model": model.render(bindings)?,
-            "stopReason": stop_reason.render(bindings)?,
-        })),
-        SamplingReply::Reject { code, message } => Err(Refusal {
-            code: *code,
-            message: message.render(bindings)?,
-        }),
-    })
 }
 
 fn nth_or_last<T>(replies: &[T], index: usize) -> Option<&T> {
@@ -334,22 +322,9 @@ fn root(directory: &Path, path: &str) -> Value {
 }
 
 fn file_uri(path: &str) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut uri = String::from("file://");
     let slashed = path.replace(std::path::MAIN_SEPARATOR, "/");
-    if !slashed.starts_with('/') {
-        uri.push('/');
-    }
-    for byte in slashed.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push('%');
-            uri.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            uri.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-    }
-    uri
+    let root = if slashed.starts_with('/') { "" } else { "/" };
+    format!("file://{root}{}", utf8_percent_encode(&slashed, PATH))
 }
 
 #[cfg(test)]

@@ -85,23 +85,22 @@ pub(super) enum Fit {
     Open(usize),
     /// It is this open request's but for its JSON type or the way the number is written.
     Retyped(usize),
-    /// Its request was answered before.
-    Answered,
-    /// Its request opened a stream of notifications, and was not answered before.
-    Streamed,
-    /// Its request was cancelled before.
-    Cancelled,
-    /// Its request is not waited for any more, and the server could not be told.
-    GivenUp,
+    /// Its request is not waited for any more.
+    Past(Past),
     /// Nobody asked.
     Unknown,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Past {
+/// Why a request is not waited for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Past {
+    /// It was answered.
     Answered,
+    /// It opened a stream of notifications, and was not answered.
     Streamed,
+    /// It was cancelled.
     Cancelled,
+    /// The server could not be told.
     GivenUp,
 }
 
@@ -181,26 +180,11 @@ impl Correlation {
             let alike = |(known, _): &(&Id, &Past)| alike(known, id);
             self.past.iter().find(alike).map(|(_, past)| past)
         });
-        match past {
-            Some(Past::Answered) => Fit::Answered,
-            Some(Past::Streamed) => Fit::Streamed,
-            Some(Past::Cancelled) => Fit::Cancelled,
-            Some(Past::GivenUp) => Fit::GivenUp,
-            None => Fit::Unknown,
-        }
+        past.map_or(Fit::Unknown, |past| Fit::Past(*past))
     }
 
-    /// Closes the open request at this place with its answer.
-    pub(super) fn settle(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
-        self.close(at, Past::Answered, make);
-    }
-
-    /// The open request at this place has its stream, and its answer comes at the end of that.
-    pub(super) fn stream(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
-        self.close(at, Past::Streamed, make);
-    }
-
-    fn close(&mut self, at: usize, past: Past, make: impl FnOnce(&Open) -> Settled) {
+    /// Closes the open request at this place with what came for it.
+    pub(super) fn close(&mut self, at: usize, past: Past, make: impl FnOnce(&Open) -> Settled) {
         let open = self.open.remove(at);
         for other in &mut self.open {
             other.outrun_by(open.number);
@@ -258,14 +242,14 @@ pub(super) fn id_value(id: &Id) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Correlation, Fit, Id, Response, Settled, id_value};
+    use super::{Correlation, Fit, Id, Past, Response, Settled, id_value};
 
     fn number(text: &str) -> Id {
         Id::Number(text.into())
     }
 
     fn settle(requests: &mut Correlation, at: usize) {
-        requests.settle(at, |open| Settled {
+        requests.close(at, Past::Answered, |open| Settled {
             response: Response {
                 id: Some(open.id.clone()),
                 odd_id: None,
@@ -291,14 +275,17 @@ mod tests {
             panic!("1 is open")
         };
         settle(&mut requests, first);
-        assert_eq!(requests.fit(&number("1")), Fit::Answered);
-        assert_eq!(requests.fit(&Id::Text("1".into())), Fit::Answered);
+        assert_eq!(requests.fit(&number("1")), Fit::Past(Past::Answered));
+        assert_eq!(
+            requests.fit(&Id::Text("1".into())),
+            Fit::Past(Past::Answered)
+        );
         assert_eq!(requests.fit(&Id::Text("2".into())), Fit::Retyped(0));
         assert_eq!(requests.fit(&number("3.0")), Fit::Retyped(1));
         for written in ["3e0", "3e+0", "30e-1", "0.3E1"] {
             assert_eq!(requests.fit(&number(written)), Fit::Retyped(1), "{written}");
         }
-        assert_eq!(requests.fit(&number("1.0e0")), Fit::Answered);
+        assert_eq!(requests.fit(&number("1.0e0")), Fit::Past(Past::Answered));
         assert_eq!(requests.fit(&number("4")), Fit::Unknown);
         assert_eq!(
             requests.fit(&number("3.00000000000000000001")),
@@ -306,10 +293,10 @@ mod tests {
         );
         assert!(requests.take(&number("1")).is_some());
         assert_eq!(requests.cancel_all().len(), 2);
-        assert_eq!(requests.fit(&number("2")), Fit::Cancelled);
+        assert_eq!(requests.fit(&number("2")), Fit::Past(Past::Cancelled));
         requests.opened(number("9"), "initialize", 0);
         assert_eq!(requests.cancel_all().len(), 0, "nobody may say it");
-        assert_eq!(requests.fit(&number("9")), Fit::GivenUp);
+        assert_eq!(requests.fit(&number("9")), Fit::Past(Past::GivenUp));
         requests.opened(number("2"), "ping", 0);
         assert_eq!(requests.fit(&number("2")), Fit::Open(0));
     }

@@ -63,7 +63,7 @@ impl Session {
     /// What was waited for when the time was over, and since when. Which time that was, its owner says.
     async fn timeout(&mut self, what: &str) -> Disruption {
         self.exchange.note_unfinished();
-        let now = self.exchange.connection().clock().at_us();
+        let now = self.exchange.connection.clock().at_us();
         let ago = |at_us: u64| text::time(Duration::from_micros(now.saturating_sub(at_us)));
         let sent = self.exchange.dialogue.requests.open().first();
         // What is no request has no time of its own.
@@ -72,7 +72,7 @@ impl Session {
             None => String::new(),
             Some(ago) => format!(", sent {ago} before"),
         };
-        let unsent = self.exchange.unsent();
+        let unsent = self.exchange.connection.unsent();
         let heard = match self.exchange.dialogue.record.last_heard() {
             _ if unsent == Unsent::Replies => {
                 "the server goes on asking and reads none of the replies".to_owned()
@@ -90,7 +90,7 @@ impl Session {
         } else {
             format!("{what} could not be sent in time")
         };
-        if unsent == Unsent::Asks && self.exchange.connection().sent_bytes() == 0 {
+        if unsent == Unsent::Asks && self.exchange.connection.sent_bytes() == 0 {
             self.seen.reached = Phase::Start;
         }
         let disruption = Disruption::new(DisruptionKind::Timeout, self.seen.reached, message);

@@ -17,7 +17,7 @@ use crate::{
     protocol::{
         message::{METHOD_NOT_FOUND, RpcError, UNSUPPORTED_VERSION},
         method::Method,
-        revision::{Lifecycle, Revision},
+        revision::Revision,
     },
     script::client::RevisionWanted,
 };
@@ -25,23 +25,24 @@ use crate::{
 impl Session {
     /// Makes the handshake, or asks who the server is where there is none; a refusal is an answer like any other. Sets the
     /// facts when it is done.
-    pub(super) async fn shake_hands(&mut self, deadline: Instant) -> Observed<Answer> {
-        self.begin_phase(Phase::Handshake);
+    pub(super) async fn shake_hands(&mut self) -> Observed<Answer> {
+        self.seen.reached = Phase::Handshake;
         let began = Instant::now();
-        let answer = match self.exchange.dialogue.revision.lifecycle() {
-            Lifecycle::Handshake => self.initialize_or_discover(deadline).await,
-            Lifecycle::Stateless => self.discover(deadline).await,
+        let answer = if self.exchange.dialogue.revision.is_stateless() {
+            self.discover().await
+        } else {
+            self.initialize_or_discover().await
         };
         self.seen.timings.handshake = began.elapsed();
         answer
     }
 
     /// The same, for everything that needs it to succeed.
-    pub(super) async fn need_hands(&mut self, deadline: Instant) -> Observed<()> {
+    pub(super) async fn need_hands(&mut self) -> Observed<()> {
         if self.facts.is_some() {
             return Ok(());
         }
-        let answer = self.shake_hands(deadline).await?;
+        let answer = self.shake_hands().await?;
         if let Body::ProtocolError(error) = &answer.body {
             let revision = self.exchange.dialogue.revision;
             let method = Method::that_begins(revision).name();
@@ -58,14 +59,14 @@ impl Session {
 
     /// Makes the handshake; where the server refuses it because it has none, goes on without, unless the assertion wants
     /// the handshake.
-    async fn initialize_or_discover(&mut self, deadline: Instant) -> Observed<Answer> {
-        let refused = self.initialize(deadline).await?;
+    async fn initialize_or_discover(&mut self) -> Observed<Answer> {
+        let refused = self.initialize().await?;
         if !self.may_have_no_handshake(&refused) {
             return Ok(refused);
         }
         let dialogue = &mut self.exchange.dialogue;
         let asked = mem::replace(&mut dialogue.revision, Revision::NEWEST_STATELESS);
-        let discovered = Box::pin(self.discover(deadline)).await?;
+        let discovered = Box::pin(self.discover()).await?;
         if discovered.reply().is_some() {
             return Ok(discovered);
         }
@@ -87,22 +88,17 @@ impl Session {
         };
         refuses
             && self.exchange.dialogue.client.revision() == RevisionWanted::Auto
-            && self
-                .exchange
-                .connection()
-                .carries(Revision::NEWEST_STATELESS)
+            && self.exchange.connection.carries(Revision::NEWEST_STATELESS)
     }
 
-    async fn initialize(&mut self, deadline: Instant) -> Observed<Answer> {
+    async fn initialize(&mut self) -> Observed<Answer> {
         let asked = self.exchange.dialogue.revision;
         let params = json!({
             "protocolVersion": asked.name(),
             "capabilities": self.exchange.dialogue.client.capabilities(asked),
             "clientInfo": Client::info(),
         });
-        let answer = self
-            .call(Call::new(Method::Initialize, params), deadline)
-            .await?;
+        let answer = self.call(Call::new(Method::Initialize, params)).await?;
         if let Some(reply) = answer.reply() {
             let result = reply.raw.clone();
             self.agree(result).await?;
@@ -112,15 +108,13 @@ impl Session {
 
     /// Asks who the server is, and what it can do. A client need not, but without it nobody knows, and a server that only
     /// shakes hands may take another request for one of its own revision ("Versioning and Compatibility", matrix).
-    async fn discover(&mut self, deadline: Instant) -> Observed<Answer> {
+    async fn discover(&mut self) -> Observed<Answer> {
         let revision = self.exchange.dialogue.revision;
-        if !self.exchange.connection().carries(revision) {
+        if !self.exchange.connection.carries(revision) {
             let message = format!("{revision} has no transport `sse`: choose `transport: http`");
             return Err(self.cannot(DisruptionKind::Unsupported, message).into());
         }
-        let answer = self
-            .call(Call::new(Method::Discover, Value::Null), deadline)
-            .await?;
+        let answer = self.call(Call::new(Method::Discover, Value::Null)).await?;
         if let Some(reply) = answer.reply() {
             let result = reply.raw.clone();
             self.check_supported(revision, &result);
@@ -150,7 +144,7 @@ impl Session {
             initialize: result,
         });
         self.exchange.dialogue.revision = revision;
-        self.exchange.connection().agreed_on(revision);
+        self.exchange.connection.agreed_on(revision);
         self.exchange.dialogue.facts = Some(Arc::clone(&facts));
         self.facts = Some(facts);
         self.exchange.dialogue.life = Life::Open;
@@ -159,8 +153,7 @@ impl Session {
     async fn agree(&mut self, result: Value) -> Observed<()> {
         let named = result.get("protocolVersion").and_then(Value::as_str);
         let named = named.unwrap_or_default();
-        let revision = Revision::from_name(named)
-            .filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
+        let revision = Revision::from_name(named).filter(|revision| !revision.is_stateless());
         let Some(revision) = revision else {
             let message = format!(
                 "the server chose revision `{}`, which is none with a handshake",
@@ -203,10 +196,9 @@ fn way_out(error: &RpcError, revision: Revision) -> Option<String> {
             "the server speaks {supported}: `protocol` chooses a revision"
         ));
     }
-    match revision.lifecycle() {
-        Lifecycle::Handshake => None,
-        Lifecycle::Stateless => Some(format!(
+    revision.is_stateless().then(|| {
+        format!(
             "every server of {revision} answers `server/discover`; without `protocol` a handshake is made first"
-        )),
-    }
+        )
+    })
 }

@@ -13,34 +13,26 @@ use crate::{
         answer::{Answer, Body, HttpHead, Rendering, Reply},
         disruption::DisruptionKind,
     },
-    script::{
-        subject::{HttpCall, RawFrame},
-        template::Bindings,
-    },
+    script::subject::{HttpCall, RawFrame},
     transport::http::plain::PlainRequest,
 };
 
 impl Session {
     /// Sends the request, and takes the response.
-    pub(super) async fn http(
-        &mut self,
-        call: &HttpCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        let path = self.text(&call.path, bindings)?;
+    pub(super) async fn http(&mut self, call: &HttpCall) -> Observed<()> {
+        let path = self.text(&call.path)?;
         let mut headers = Vec::with_capacity(call.headers.len());
         let mut body = Vec::new();
         match &call.body {
             None => {}
-            Some(RawFrame::Text(text)) => body = self.text(text, bindings)?.into_bytes(),
+            Some(RawFrame::Text(text)) => body = self.text(text)?.into_bytes(),
             Some(RawFrame::Json(value)) => {
-                body = self.value(value, bindings)?.to_string().into_bytes();
+                body = self.value(value)?.to_string().into_bytes();
                 headers.push(("content-type".to_owned(), "application/json".to_owned()));
             }
         }
         for (name, value) in &call.headers {
-            headers.push((name.clone(), self.text(value, bindings)?));
+            headers.push((name.clone(), self.text(value)?));
         }
         let request = PlainRequest {
             method: &call.method,
@@ -51,7 +43,7 @@ impl Session {
             within: call.within,
         };
         let began = Instant::now();
-        let http = self.exchange.connection().http_only();
+        let http = self.exchange.connection.http_only();
         let fetching = match http.map(|http| http.fetch(request)) {
             Some(Ok(fetching)) => fetching,
             Some(Err(reason)) => return Err(self.cannot(DisruptionKind::Invalid, reason).into()),
@@ -62,7 +54,7 @@ impl Session {
                 return Err(disruption.with_help(help).into());
             }
         };
-        let fetched = self.meanwhile(timeout_at(deadline, fetching)).await;
+        let fetched = self.meanwhile(timeout_at(self.deadline, fetching)).await;
         let halt = match fetched {
             Ok(Ok(response)) => {
                 self.seen.answer = Some(self.responded(response, began));
@@ -90,7 +82,7 @@ impl Session {
             http: Some(Box::new(head)),
             ..Reply::default()
         };
-        let at_us = self.exchange.connection().clock().at_us();
+        let at_us = self.exchange.connection.clock().at_us();
         let (told, asked) = self.exchange.dialogue.record.arrived();
         Answer {
             body: Body::Result(reply),

@@ -63,7 +63,7 @@ pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_
         tool(record, seen);
     }
     for part in array(seen.result, "contents") {
-        blob(record, part, frame);
+        data(record, part, "blob", frame);
     }
     for message in array(seen.result, "messages") {
         if let Some(content) = message.get("content") {
@@ -106,15 +106,11 @@ fn block(record: &mut Record, block: &Value, frame: &[u8]) {
         Some("image" | "audio") => data(record, block, "data", frame),
         Some("resource") => {
             if let Some(resource) = block.get("resource") {
-                blob(record, resource, frame);
+                data(record, resource, "blob", frame);
             }
         }
         Some(_) | None => {}
     }
-}
-
-fn blob(record: &mut Record, part: &Value, frame: &[u8]) {
-    data(record, part, "blob", frame);
 }
 
 /// Looks at base64 text and at what its first bytes say of the format.

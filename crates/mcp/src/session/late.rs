@@ -24,11 +24,12 @@ pub(super) struct Overdue {
 }
 
 /// Whether a server was ever heard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Voice {
     /// It said something: what it writes arrives.
     Heard,
     /// Nothing came of it.
+    #[default]
     Unheard,
 }
 

@@ -7,7 +7,6 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
 use super::{Observed, Session, call::Call, lint, reply::merged};
 use crate::{
@@ -24,58 +23,39 @@ const MOST_PAGES: usize = 1_000;
 /// Bytes of items after which no further page is fetched.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// What was listed in this session, by method.
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    lists: HashMap<Method, Vec<Value>>,
-}
+/// What was listed in a session, by method.
+pub(super) type Lists = HashMap<Method, Vec<Value>>;
 
-impl Lists {
-    /// Compares a list with the one before, keeps it, and says what changed.
-    fn compare(&mut self, method: Method, items: &[Value]) -> Option<&'static str> {
-        let before = self.lists.insert(method, items.to_vec())?;
-        if before == items {
-            return None;
-        }
-        let sorted = |items: &[Value]| {
-            let mut texts: Vec<String> = items.iter().map(Value::to_string).collect();
-            texts.sort();
-            texts
-        };
-        Some(if sorted(&before) == sorted(items) {
-            "came in another order"
-        } else {
-            "changed"
-        })
+/// Compares a list with the one before, keeps it, and says what changed.
+fn compare(lists: &mut Lists, method: Method, items: &[Value]) -> Option<&'static str> {
+    let before = lists.insert(method, items.to_vec())?;
+    if before == items {
+        return None;
     }
-}
-
-/// Which pages of a list are wanted.
-#[derive(Debug)]
-pub(super) enum Pages {
-    /// All, merged.
-    All,
-    /// The one at this cursor.
-    At(String),
+    let sorted = |items: &[Value]| {
+        let mut texts: Vec<String> = items.iter().map(Value::to_string).collect();
+        texts.sort();
+        texts
+    };
+    Some(if sorted(&before) == sorted(items) {
+        "came in another order"
+    } else {
+        "changed"
+    })
 }
 
 impl Session {
-    /// Fetches a list.
-    pub(super) async fn list(
-        &mut self,
-        method: Method,
-        wanted: Pages,
-        deadline: Instant,
-    ) -> Observed<Answer> {
-        if let Pages::At(cursor) = wanted {
+    /// Fetches a list: the page at a cursor, or all pages merged.
+    pub(super) async fn list(&mut self, method: Method, at: Option<String>) -> Observed<Answer> {
+        if let Some(cursor) = at {
             let call = Call::new(method, json!({ "cursor": cursor }));
-            let mut answer = self.call(call, deadline).await?;
+            let mut answer = self.call(call).await?;
             if let Body::Result(reply) = &mut answer.body {
                 reply.pages = vec![reply.raw.clone()];
             }
             return Ok(answer);
         }
-        let mut whole = self.call(Call::new(method, Value::Null), deadline).await?;
+        let mut whole = self.call(Call::new(method, Value::Null)).await?;
         let Body::Result(first) = &mut whole.body else {
             return Ok(whole);
         };
@@ -86,7 +66,7 @@ impl Session {
                 page: Some(walk.pages.len() + 1),
                 ..Call::new(method, json!({ "cursor": cursor }))
             };
-            let page = self.call(call, deadline).await?;
+            let page = self.call(call).await?;
             whole.took += page.took;
             whole.bytes += page.bytes;
             whole.at_us = page.at_us;
@@ -120,11 +100,11 @@ impl Session {
             self.take_mirrored(items);
         }
         let told = self.exchange.dialogue.forget_change(method);
-        let change = self.lists.compare(method, items);
+        let change = compare(&mut self.lists, method, items);
         let revision = self.exchange.dialogue.revision;
         lint::items(&mut self.exchange.dialogue.record, method, items, revision);
         let of = self.facts.as_ref().zip(method.capability());
-        let owes_word = revision.has_unasked_list_changes()
+        let owes_word = !revision.is_stateless()
             && of.is_some_and(|(facts, capability)| facts.declares_part(capability, "listChanged"));
         let record = &mut self.exchange.dialogue.record;
         // Only who declared that says when a list changes.
@@ -169,7 +149,7 @@ impl Walk {
     /// Keeps a page and says which cursor is next.
     fn turn(&mut self, session: &mut Session, page: Value) -> Option<String> {
         let method = self.method.name();
-        let has_empty_cursors = session.exchange.dialogue.revision.has_empty_cursors();
+        let is_stateless = session.exchange.dialogue.revision.is_stateless();
         let record = &mut session.exchange.dialogue.record;
         let next = page.get("nextCursor").and_then(Value::as_str);
         let next = next.map(str::to_owned);
@@ -188,7 +168,7 @@ impl Walk {
         }
         self.pages.push(page);
         match next {
-            Some(cursor) if cursor.is_empty() && !has_empty_cursors => {
+            Some(cursor) if cursor.is_empty() && !is_stateless => {
                 let message = format!("`{method}` ends with an empty `nextCursor`");
                 record.note_bare(FindingCode::EmptyCursor, message);
                 None

@@ -2,9 +2,8 @@
 //! call where messages are carried in that way, once in a session.
 
 use serde_json::Value;
-use tokio::time::Instant;
 
-use super::{Session, list::Pages};
+use super::Session;
 use crate::{
     observation::finding::FindingCode,
     protocol::{header_params::HeaderParam, method::Method},
@@ -14,17 +13,17 @@ use crate::{
 impl Session {
     /// Whether headers repeat what a tool is given.
     fn mirrors(&mut self) -> bool {
-        let http = self.exchange.connection().http_only();
+        let http = self.exchange.connection.http_only();
         http.is_some_and(|http| http.mirrors())
     }
 
     /// Lists the tools where their schemas are needed for a call and not known. What goes wrong is told by the call.
-    pub(super) async fn learn_mirrored(&mut self, deadline: Instant) {
+    pub(super) async fn learn_mirrored(&mut self) {
         let facts = self.facts.as_ref();
         let declared = facts.is_some_and(|facts| facts.declares("tools"));
         if declared && !self.knows_mirrored && self.mirrors() {
             self.knows_mirrored = true;
-            let _ = Box::pin(self.list(Method::ToolsList, Pages::All, deadline)).await;
+            let _ = Box::pin(self.list(Method::ToolsList, None)).await;
         }
     }
 
@@ -50,7 +49,7 @@ impl Session {
                 None => {}
             }
         }
-        if let Some(http) = self.exchange.connection().http_only() {
+        if let Some(http) = self.exchange.connection.http_only() {
             http.mirrored = mirrored;
         }
     }

@@ -51,7 +51,7 @@ use crate::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
         answer::Answer,
-        disruption::{Disruption, DisruptionKind, Phase},
+        disruption::{Disruption, DisruptionKind},
         finding::{self, Finding, FindingCode},
     },
     protocol::{frame::Frame, message::Id, revision::Revision},
@@ -93,6 +93,10 @@ pub struct Session {
     /// Whether it is known what headers repeat of arguments, or nothing is to be known.
     knows_mirrored: bool,
     usable: bool,
+    /// When the present assertion has to be over.
+    deadline: Instant,
+    /// What `{{…}}` stands for in it.
+    bindings: Bindings,
     /// How many bytes had been sent when the present assertion began.
     sent_before: u64,
 }
@@ -138,6 +142,8 @@ impl Session {
             first: None,
             knows_mirrored: false,
             usable: true,
+            deadline: Instant::now(),
+            bindings: Bindings::default(),
             sent_before: 0,
         })
     }
@@ -153,15 +159,18 @@ impl Session {
         self.exchange.begin();
         self.exchange.dialogue.client.begin();
         self.level = None;
+        self.deadline = deadline;
+        self.bindings = bindings.clone();
         self.exchange.dialogue.client.bind(bindings);
-        self.sent_before = self.exchange.connection().sent_bytes();
-        if let Err(disruption) = self.play(script, bindings, deadline).await {
+        self.sent_before = self.exchange.connection.sent_bytes();
+        if let Err(disruption) = self.play(script).await {
             self.usable = matches!(
                 disruption.kind,
                 DisruptionKind::Step | DisruptionKind::ProtocolError
             ) && self.facts.is_some();
             self.seen.disruption = Some(*disruption);
         }
+        *bindings = mem::take(&mut self.bindings);
         // A second answer often comes right behind the first.
         self.exchange.take_arrived().await;
         self.exchange.dialogue.transcript = None;
@@ -178,22 +187,22 @@ impl Session {
 
     /// Whether the server may have received anything of the last assertion: it may have acted on it.
     pub fn was_spoken_to(&mut self) -> bool {
-        self.exchange.connection().sent_bytes() > self.sent_before
+        self.exchange.connection.sent_bytes() > self.sent_before
     }
 
     /// Whether the server closed its output, or ended.
     pub fn is_closed(&self) -> bool {
-        self.exchange.is_closed()
+        self.exchange.closed
     }
 
     /// Whether another assertion can be performed on this session: not behind a line that the server has not read.
     pub fn is_usable(&self) -> bool {
-        self.usable && !self.exchange.is_closed() && self.exchange.unsent() == Unsent::Nothing
+        self.usable && !self.exchange.closed && self.exchange.connection.unsent() == Unsent::Nothing
     }
 
     /// The next assertion counts its time from here.
     pub fn set_clock(&mut self, clock: JobClock) {
-        self.exchange.connection().set_clock(clock);
+        self.exchange.connection.set_clock(clock);
     }
 
     /// Does something else, and answers until it is done.
@@ -210,21 +219,17 @@ impl Session {
             notifications: record.notifications,
             server_requests: record.server_requests,
             findings: record.findings,
-            wire: self.exchange.connection().log().take().into_frames(),
+            wire: self.exchange.connection.log().take().into_frames(),
             unanswered,
             late: self.late(),
             cut_off: cut_off.as_deref().map(record::shown),
         }
     }
 
-    fn begin_phase(&mut self, phase: Phase) {
-        self.seen.reached = phase;
-    }
-
     /// What to know of an answer that came after the deadline.
     fn late(&self) -> Option<String> {
         let overdue = self.exchange.dialogue.overdue.as_ref()?;
-        overdue.help(self.exchange.closed_at_us())
+        overdue.help(self.exchange.closed_at_us)
     }
 
     fn hand_out(&mut self) -> Observation {
@@ -235,7 +240,7 @@ impl Session {
         seen.notifications = record.notifications;
         seen.server_requests = record.server_requests;
         seen.findings = record.findings;
-        seen.wire = self.exchange.connection().log().take().into_frames();
+        seen.wire = self.exchange.connection.log().take().into_frames();
         // Later assertions have notifications of their own.
         if let Some(handshake) = &mut self.handshake {
             handshake.notifications = 0..0;

@@ -3,20 +3,18 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{
-    Observed, OnEnd, Script, Session, call::Call, list::Pages, steps::Sequence, wait::SUBJECT,
-};
+use super::{Observed, Script, Session, Whose, call::Call, steps::Sequence};
 use crate::{
     observation::{
         StepPart,
         answer::{Answer, Body, Interest},
         disruption::{Disruption, DisruptionKind, Phase},
     },
-    protocol::{method::Method, revision::Lifecycle},
+    protocol::method::Method,
     script::{
         subject::{
-            CompletionCall, ListCall, PromptsCall, RawExchange, RawHandshake, ResourcesAction,
-            ResourcesCall, StepOrder, Subject, ToolCall,
+            CompletionCall, ListCall, PromptsCall, RawHandshake, ResourcesAction, ResourcesCall,
+            StepOrder, Subject, ToolCall,
         },
         template::{Bindings, Template, UnknownName, ValueTemplate},
     },
@@ -33,108 +31,86 @@ pub(super) struct LevelSet {
 
 impl Session {
     /// Everything an assertion does. What was seen on the way is kept in `seen`, whatever this returns.
-    pub(super) async fn play(
-        &mut self,
-        script: Script<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    pub(super) async fn play(&mut self, script: Script<'_, '_>) -> Observed<()> {
         let bare = if let Subject::Raw(exchange) = script.subject {
             exchange.handshake == RawHandshake::Omitted
         } else if matches!(script.subject, Subject::Initialize) && self.facts.is_none() {
-            let answer = self.shake_hands(deadline).await?;
+            let answer = self.shake_hands().await?;
             self.handshake = Some(answer);
             self.facts.is_none()
         } else {
             matches!(script.subject, Subject::Http(_)) && script.setup.is_empty()
         };
         if !bare {
-            self.need_hands(deadline).await?;
-            self.set_up(script, bindings, deadline).await?;
+            self.need_hands().await?;
+            self.set_up(script).await?;
         }
-        self.begin_phase(Phase::Subject);
+        self.seen.reached = Phase::Subject;
         let (began, aside) = (Instant::now(), self.seen.timings.aside);
-        let played = self.observe(script, bindings, deadline).await;
+        let played = self.observe(script).await;
         let timings = &mut self.seen.timings;
         timings.subject = (began.elapsed() + aside).saturating_sub(timings.aside);
         played
     }
 
-    async fn set_up(
-        &mut self,
-        script: Script<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    async fn set_up(&mut self, script: Script<'_, '_>) -> Observed<()> {
         if script.setup.is_empty() {
             return Ok(());
         }
-        self.begin_phase(Phase::Setup);
+        self.seen.reached = Phase::Setup;
         let began = Instant::now();
-        self.level_first(script.subject, bindings, deadline).await?;
+        // The steps of the setup are of this level too, unless one of them captures it.
+        if let Subject::Logging { level, call, .. } = script.subject
+            && let Some(Ok(level)) = level.as_ref().map(|it| it.render(&self.bindings))
+        {
+            self.level = Some(Box::pin(self.set_level(level, call.as_deref())).await?);
+        }
         let sequence = Sequence {
             part: StepPart::Setup,
             steps: script.setup,
             hooks: script.hooks,
         };
-        let done = Box::pin(self.one_by_one(sequence, bindings, deadline)).await;
+        let done = Box::pin(self.one_by_one(sequence)).await;
         let timings = &mut self.seen.timings;
         timings.setup = began.elapsed().saturating_sub(timings.aside);
         done
     }
 
     /// The subject, what the server says after its answer, and what is done when nobody listens any more.
-    async fn observe(
-        &mut self,
-        script: Script<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        self.subject(script, bindings, deadline).await?;
-        self.listen(script.hooks, &[SUBJECT], bindings, deadline)
-            .await?;
+    async fn observe(&mut self, script: Script<'_, '_>) -> Observed<()> {
+        self.subject(script).await?;
+        self.listen(script.hooks, &[Whose::Subject]).await?;
         if let Subject::Resources(call) = script.subject
             && let Some(uri) = &call.unsubscribe
         {
-            Box::pin(self.unsubscribe(uri, bindings, deadline)).await?;
+            let uri = self.text_with(uri, &self.bindings.of_subscribing())?;
+            Box::pin(self.end_subscription(&uri)).await?;
         }
         Ok(())
     }
 
-    async fn subject(
-        &mut self,
-        script: Script<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    async fn subject(&mut self, script: Script<'_, '_>) -> Observed<()> {
         // Nearly all assertions call a tool: the room for everything else is made where it is used.
         let answer = match script.subject {
             Subject::Tool(call) | Subject::Sampling(call) | Subject::Elicitation(call) => {
-                self.tool(call, bindings, deadline).await?
+                self.tool(call).await?
             }
-            Subject::Tools(call) => {
-                let listing = self.listing(Method::ToolsList, call, bindings, deadline);
-                Box::pin(listing).await?
-            }
+            Subject::Tools(call) => Box::pin(self.listing(Method::ToolsList, call)).await?,
             Subject::Initialize => {
                 // The handshake was made already; its answer is what is looked at.
                 self.seen.answer.clone_from(&self.handshake);
                 return Ok(());
             }
-            Subject::Resources(call) => {
-                return Box::pin(self.resources(call, bindings, deadline)).await;
-            }
-            Subject::Prompts(call) => Box::pin(self.prompts(call, bindings, deadline)).await?,
-            Subject::Completion(call) => {
-                Box::pin(self.completion(call, bindings, deadline)).await?
-            }
+            Subject::Resources(call) => return Box::pin(self.resources(call)).await,
+            Subject::Prompts(call) => Box::pin(self.prompts(call)).await?,
+            Subject::Completion(call) => Box::pin(self.completion(call)).await?,
             Subject::Logging { level, call, .. } => {
                 let asked = (level.as_ref(), call.as_deref());
-                Box::pin(self.logging(asked, bindings, deadline)).await?
+                Box::pin(self.logging(asked)).await?
             }
             Subject::Notifications { call, .. } => {
-                Box::pin(self.hear_of_changes(deadline)).await?;
-                self.tool(call, bindings, deadline).await?
+                Box::pin(self.hear_of_changes()).await?;
+                self.tool(call).await?
             }
             Subject::Steps { steps, order } => {
                 let sequence = Sequence {
@@ -143,21 +119,14 @@ impl Session {
                     hooks: script.hooks,
                 };
                 return match order {
-                    StepOrder::OneByOne => {
-                        Box::pin(self.one_by_one(sequence, bindings, deadline)).await
-                    }
-                    StepOrder::Parallel => {
-                        Box::pin(self.all_at_once(sequence, bindings, deadline)).await
-                    }
+                    StepOrder::OneByOne => Box::pin(self.one_by_one(sequence)).await,
+                    StepOrder::Parallel => Box::pin(self.all_at_once(sequence)).await,
                 };
             }
             Subject::Raw(exchange) => {
-                let raw = (exchange, script.hooks.on_end);
-                return Box::pin(self.raw(raw, bindings, deadline)).await;
+                return Box::pin(self.raw(exchange, script.hooks.on_end)).await;
             }
-            Subject::Http(call) => {
-                return Box::pin(self.http(call, bindings, deadline)).await;
-            }
+            Subject::Http(call) => return Box::pin(self.http(call)).await,
             Subject::Trajectory(_) => {
                 let message = format!("`{}` is nothing that a session does", script.subject.key());
                 return Err(self.cannot(DisruptionKind::Unsupported, message).into());
@@ -167,21 +136,16 @@ impl Session {
         Ok(())
     }
 
-    async fn tool(
-        &mut self,
-        call: &ToolCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<Answer> {
-        let call = self.tool_call(call, bindings)?;
-        self.learn_mirrored(deadline).await;
-        self.call(call, deadline).await
+    async fn tool(&mut self, call: &ToolCall) -> Observed<Answer> {
+        let call = self.tool_call(call)?;
+        self.learn_mirrored().await;
+        self.call(call).await
     }
 
     /// The request of a tool call, with its values.
-    pub(super) fn tool_call(&self, call: &ToolCall, bindings: &Bindings) -> Observed<Call> {
-        let name = self.text(&call.tool, bindings)?;
-        let arguments = self.value(&call.args, bindings)?;
+    pub(super) fn tool_call(&self, call: &ToolCall) -> Observed<Call> {
+        let name = self.text(&call.tool)?;
+        let arguments = self.value(&call.args)?;
         Ok(Call {
             method: Method::ToolsCall,
             params: json!({"name": name, "arguments": arguments}),
@@ -190,37 +154,23 @@ impl Session {
         })
     }
 
-    async fn listing(
-        &mut self,
-        method: Method,
-        call: &ListCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<Answer> {
-        let has_empty_cursors = self.exchange.dialogue.revision.has_empty_cursors();
+    async fn listing(&mut self, method: Method, call: &ListCall) -> Observed<Answer> {
+        let is_stateless = self.exchange.dialogue.revision.is_stateless();
         let cursor = match &call.cursor {
-            Some(cursor) => Some(self.text(cursor, &bindings.of_reading())?),
+            Some(cursor) => Some(self.text_with(cursor, &self.bindings.of_reading())?),
             None => None,
         };
-        let pages = match cursor {
-            Some(cursor) if !cursor.is_empty() || has_empty_cursors => Pages::At(cursor),
-            Some(_) | None => Pages::All,
-        };
-        self.list(method, pages, deadline).await
+        let cursor = cursor.filter(|cursor| !cursor.is_empty() || is_stateless);
+        self.list(method, cursor).await
     }
 
-    async fn resources(
-        &mut self,
-        call: &ResourcesCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    async fn resources(&mut self, call: &ResourcesCall) -> Observed<()> {
         let mut answer = None;
         if let Some(uri) = &call.subscribe {
-            let uri = self.text(uri, &bindings.of_subscribing())?;
+            let uri = self.text_with(uri, &self.bindings.of_subscribing())?;
             let request = self.subscription(&uri);
             let named = format!("`{}`", request.method.name());
-            let mut subscribed = self.call(request, deadline).await?;
+            let mut subscribed = self.call(request).await?;
             subscribed.interest = Some(Interest::Updates(uri));
             if call.action.is_some() {
                 self.accepted(&named, &subscribed)?;
@@ -229,18 +179,14 @@ impl Session {
         }
         if let Some(action) = &call.action {
             let mut acted = match action {
-                ResourcesAction::List(list) => {
-                    self.listing(Method::ResourcesList, list, bindings, deadline)
-                        .await?
-                }
+                ResourcesAction::List(list) => self.listing(Method::ResourcesList, list).await?,
                 ResourcesAction::Templates(list) => {
-                    self.listing(Method::ResourceTemplatesList, list, bindings, deadline)
-                        .await?
+                    self.listing(Method::ResourceTemplatesList, list).await?
                 }
                 ResourcesAction::Read(uri) => {
-                    let uri = self.text(uri, &bindings.of_reading())?;
+                    let uri = self.text_with(uri, &self.bindings.of_reading())?;
                     let request = Call::new(Method::ResourcesRead, json!({ "uri": uri }));
-                    self.call(request, deadline).await?
+                    self.call(request).await?
                 }
             };
             // Updates may come between the subscription and what is done next.
@@ -254,43 +200,20 @@ impl Session {
         Ok(())
     }
 
-    async fn unsubscribe(
-        &mut self,
-        uri: &Template,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        let uri = self.text(uri, &bindings.of_subscribing())?;
-        self.end_subscription(&uri, deadline).await
-    }
-
-    async fn prompts(
-        &mut self,
-        call: &PromptsCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<Answer> {
+    async fn prompts(&mut self, call: &PromptsCall) -> Observed<Answer> {
         match call {
-            PromptsCall::List(list) => {
-                self.listing(Method::PromptsList, list, bindings, deadline)
-                    .await
-            }
+            PromptsCall::List(list) => self.listing(Method::PromptsList, list).await,
             PromptsCall::Get { name, arguments } => {
-                let call = self.prompt_call(name, arguments, bindings)?;
-                self.call(call, deadline).await
+                let call = self.prompt_call(name, arguments)?;
+                self.call(call).await
             }
         }
     }
 
     /// The request for a prompt, with its values.
-    pub(super) fn prompt_call(
-        &self,
-        name: &Template,
-        arguments: &ValueTemplate,
-        bindings: &Bindings,
-    ) -> Observed<Call> {
-        let name = self.text(name, bindings)?;
-        let arguments = self.value(arguments, bindings)?;
+    pub(super) fn prompt_call(&self, name: &Template, arguments: &ValueTemplate) -> Observed<Call> {
+        let name = self.text(name)?;
+        let arguments = self.value(arguments)?;
         let mut params = json!({ "name": name });
         if !arguments.is_null()
             && let Value::Object(members) = &mut params
@@ -300,53 +223,22 @@ impl Session {
         Ok(Call::new(Method::PromptsGet, params))
     }
 
-    async fn completion(
-        &mut self,
-        call: &CompletionCall,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<Answer> {
+    async fn completion(&mut self, call: &CompletionCall) -> Observed<Answer> {
         let mut params = json!({
-            "ref": self.value(&call.reference, bindings)?,
-            "argument": self.value(&call.argument, bindings)?,
+            "ref": self.value(&call.reference)?,
+            "argument": self.value(&call.argument)?,
         });
         if let (Some(context), Value::Object(members)) = (&call.context, &mut params) {
-            let arguments = self.value(context, bindings)?;
+            let arguments = self.value(context)?;
             members.insert("context".into(), json!({ "arguments": arguments }));
         }
-        self.call(Call::new(Method::CompletionComplete, params), deadline)
+        self.call(Call::new(Method::CompletionComplete, params))
             .await
     }
 
-    /// Sets the level of a subject about log messages before the steps of its setup, of which those are too. One that a
-    /// step captures is not known yet, and is set after them.
-    async fn level_first(
-        &mut self,
-        subject: &Subject,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        if let Subject::Logging {
-            level: Some(level),
-            call,
-            ..
-        } = subject
-            && let Ok(level) = level.render(bindings)
-        {
-            let set = Box::pin(self.set_level(level, call.as_deref(), deadline)).await?;
-            self.level = Some(set);
-        }
-        Ok(())
-    }
-
-    async fn set_level(
-        &mut self,
-        level: String,
-        call: Option<&ToolCall>,
-        deadline: Instant,
-    ) -> Observed<LevelSet> {
+    async fn set_level(&mut self, level: String, call: Option<&ToolCall>) -> Observed<LevelSet> {
         let dialogue = &mut self.exchange.dialogue;
-        if dialogue.revision.has_log_levels_by_request() {
+        if dialogue.revision.is_stateless() {
             dialogue.log_levels.want(level);
             return Ok(LevelSet {
                 answer: None,
@@ -354,7 +246,7 @@ impl Session {
             });
         }
         let request = Call::new(Method::LoggingSetLevel, json!({ "level": level }));
-        let mut set = self.call(request, deadline).await?;
+        let mut set = self.call(request).await?;
         set.interest = Some(Interest::Logs);
         if call.is_some() {
             self.accepted("`logging/setLevel`", &set)?;
@@ -368,8 +260,6 @@ impl Session {
     async fn logging(
         &mut self,
         (level, call): (Option<&Template>, Option<&ToolCall>),
-        bindings: &Bindings,
-        deadline: Instant,
     ) -> Observed<Answer> {
         let set = match (self.level.take(), level) {
             (Some(mut set), _) => {
@@ -377,14 +267,14 @@ impl Session {
                 Some(set)
             }
             (None, Some(level)) => {
-                let level = self.text(level, bindings)?;
-                Some(self.set_level(level, call, deadline).await?)
+                let level = self.text(level)?;
+                Some(self.set_level(level, call).await?)
             }
             (None, None) => None,
         };
         match (set, call) {
             (set, Some(call)) => {
-                let mut called = self.tool(call, bindings, deadline).await?;
+                let mut called = self.tool(call).await?;
                 if let Some(set) = set {
                     called.notifications.start = set.notifications;
                     called.interest = Some(Interest::Logs);
@@ -414,11 +304,11 @@ impl Session {
 
     /// An answer to which belongs what came until now, as if it had come now.
     fn until_now(&mut self, mut answer: Answer) -> Answer {
-        answer.at_us = self.exchange.connection().clock().at_us();
-        let record = &self.exchange.dialogue.record;
-        answer.on_time = record.notifications.len();
-        answer.notifications.end = record.notifications.len();
-        answer.server_requests.end = record.server_requests.len();
+        answer.at_us = self.exchange.connection.clock().at_us();
+        let (told, asked) = self.exchange.dialogue.record.arrived();
+        answer.on_time = told;
+        answer.notifications.end = told;
+        answer.server_requests.end = asked;
         answer
     }
 
@@ -439,12 +329,9 @@ impl Session {
         match answer.undeclared {
             Some(capability) => {
                 let revision = self.exchange.dialogue.revision;
-                let beginning = match revision.lifecycle() {
-                    Lifecycle::Handshake => "the handshake",
-                    Lifecycle::Stateless => "`server/discover`",
-                };
+                let method = Method::that_begins(revision).name();
                 disruption.with_help(format!(
-                    "the server declares no capability `{capability}` in {beginning}"
+                    "the server declares no capability `{capability}` in its answer to `{method}`"
                 ))
             }
             None => disruption,
@@ -457,16 +344,20 @@ impl Session {
     }
 
     /// A text with its values.
-    pub(super) fn text(&self, template: &Template, bindings: &Bindings) -> Observed<String> {
+    pub(super) fn text(&self, template: &Template) -> Observed<String> {
+        self.text_with(template, &self.bindings)
+    }
+
+    fn text_with(&self, template: &Template, bindings: &Bindings) -> Observed<String> {
         template
             .render(bindings)
             .map_err(|unknown| self.nameless(&unknown).into())
     }
 
     /// A JSON value with its values.
-    pub(super) fn value(&self, template: &ValueTemplate, bindings: &Bindings) -> Observed<Value> {
+    pub(super) fn value(&self, template: &ValueTemplate) -> Observed<Value> {
         template
-            .render(bindings)
+            .render(&self.bindings)
             .map_err(|unknown| self.nameless(&unknown).into())
     }
 
@@ -477,20 +368,5 @@ impl Session {
                 .with_frame(uncaptured.frame.clone()),
             None => self.cannot(DisruptionKind::Invalid, unknown.to_string()),
         }
-    }
-
-    /// Sends frames as they are written, and takes what comes.
-    async fn raw(
-        &mut self,
-        (exchange, on_end): (&RawExchange, OnEnd),
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        let mut frames = Vec::with_capacity(exchange.send.len());
-        for frame in &exchange.send {
-            frames.push(self.raw_frame(frame, bindings)?);
-        }
-        let within = (exchange.within, on_end);
-        self.raw_exchange(&frames, within, deadline).await
     }
 }

@@ -1,8 +1,6 @@
 //! A session that the server does not know any more: where nothing was asked in it yet, a new one is begun, once
 //! (MCP "Session Management": a client that receives 404 starts a new session).
 
-use tokio::time::Instant;
-
 use super::{Observed, Session, call::Pending, dialogue::Life};
 use crate::{observation::finding::FindingCode, transport::Lack};
 
@@ -16,7 +14,7 @@ impl Session {
     }
 
     /// Begins a new session, and sends the request again.
-    pub(super) async fn renew(&mut self, pending: &mut Pending, deadline: Instant) -> Observed<()> {
+    pub(super) async fn renew(&mut self, pending: &mut Pending) -> Observed<()> {
         let phase = self.seen.reached;
         let dialogue = &mut self.exchange.dialogue;
         let message = format!("the session was not known any more at {}", pending.what);
@@ -28,11 +26,11 @@ impl Session {
         dialogue.life = Life::Beginning;
         dialogue.facts = None;
         self.facts = None;
-        if let Some(http) = self.exchange.connection().http_only() {
+        if let Some(http) = self.exchange.connection.http_only() {
             http.forget_session();
         }
-        Box::pin(self.need_hands(deadline)).await?;
-        self.begin_phase(phase);
+        Box::pin(self.need_hands()).await?;
+        self.seen.reached = phase;
         let params = pending.params.clone();
         pending.ticket.id = self.exchange.ask(pending.method, params).await.id;
         Ok(())

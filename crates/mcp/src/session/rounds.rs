@@ -45,7 +45,7 @@ pub(super) enum Not {
 impl Session {
     /// Whether a server may ask for input before it answers this method.
     pub(super) fn may_ask_for_input(&self, method: Method) -> bool {
-        self.exchange.dialogue.revision.has_result_types() && method.may_ask_for_input()
+        self.exchange.dialogue.revision.is_stateless() && method.may_ask_for_input()
     }
 
     /// What an answer is instead of the last one; `None` where it is that.
@@ -126,7 +126,7 @@ impl Session {
     /// What the client has for a server that asks for this. A refusal is nothing that can be sent: no response is an error.
     fn give(&mut self, input: Input, settled: &Settled, what: &str) -> Observed<Value> {
         let Input { method, params } = input;
-        let at_us = self.exchange.connection().clock().at_us();
+        let at_us = self.exchange.connection.clock().at_us();
         let dialogue = &mut self.exchange.dialogue;
         let given = dialogue.consider(&method, &params, settled.frame.as_bytes());
         let is_served = dialogue.client.serves(&method);

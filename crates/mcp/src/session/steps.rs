@@ -10,7 +10,6 @@ use super::{
     call::{Call, Pending},
     capture::capture,
     record::shown,
-    wait::Listener,
 };
 use crate::{
     observation::{
@@ -21,7 +20,7 @@ use crate::{
     protocol::{message::RpcError, method::Method},
     script::{
         subject::{OnToolError, Step, StepAction},
-        template::{Bindings, Uncaptured},
+        template::Uncaptured,
     },
 };
 
@@ -45,28 +44,20 @@ enum Due {
 
 impl Session {
     /// Steps one after another; what each left behind is looked at before the next one begins.
-    pub(super) async fn one_by_one(
-        &mut self,
-        sequence: Sequence<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    pub(super) async fn one_by_one(&mut self, sequence: Sequence<'_, '_>) -> Observed<()> {
         for (index, step) in sequence.steps.iter().enumerate() {
             let place = self.seen.steps.len();
             let seen = StepSeen::new(sequence.part, index, label(&step.action));
             self.seen.steps.push(seen);
             let hooks = sequence.hooks;
-            let done = self.step((step, place), hooks.on_end, bindings, deadline);
+            let done = self.step((step, place), hooks.on_end);
             let done = done.await;
             done.map_err(in_step(index))?;
-            let listener = Listener {
-                whose: Whose::Step(sequence.part, index),
-                place: Some(place),
-            };
-            self.listen(hooks, &[listener], bindings, deadline).await?;
+            self.listen(hooks, &[Whose::Step(sequence.part, index)])
+                .await?;
             if let Some(look) = (hooks.after_step)(sequence.part, index) {
                 let began = Instant::now();
-                let looked = self.exchange.meanwhile(look(bindings.clone())).await;
+                let looked = self.exchange.meanwhile(look(self.bindings.clone())).await;
                 self.seen.timings.aside += began.elapsed();
                 let files = looked.map_err(|mut disruption| {
                     disruption.phase = self.seen.reached;
@@ -78,41 +69,29 @@ impl Session {
         Ok(())
     }
 
-    async fn step(
-        &mut self,
-        (step, place): (&Step, usize),
-        on_end: OnEnd,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        let call = match self.step_call(&step.action, bindings)? {
+    async fn step(&mut self, (step, place): (&Step, usize), on_end: OnEnd) -> Observed<()> {
+        let call = match self.step_call(&step.action)? {
             Due::Answer(call) => {
                 if call.method == Method::ToolsCall {
-                    self.learn_mirrored(deadline).await;
+                    self.learn_mirrored().await;
                 }
                 call
             }
             Due::Time(time) => {
                 let spell = (Instant::now(), time);
-                return Box::pin(self.pause(spell, on_end, deadline)).await;
+                return Box::pin(self.pause(spell, on_end)).await;
             }
             Due::Level(level) => {
                 self.exchange.dialogue.log_levels.want(level);
                 return Ok(());
             }
         };
-        let answer = self.call(call, deadline).await?;
-        self.arrived(step, place, answer, bindings)
+        let answer = self.call(call).await?;
+        self.arrived(step, place, answer)
     }
 
     /// The answer of a step: kept, judged as far as the steps after it need it, captured from.
-    fn arrived(
-        &mut self,
-        step: &Step,
-        place: usize,
-        answer: Answer,
-        bindings: &mut Bindings,
-    ) -> Observed<()> {
+    fn arrived(&mut self, step: &Step, place: usize, answer: Answer) -> Observed<()> {
         let mut captured = BTreeMap::new();
         let mut uncaptured = BTreeMap::new();
         let taken = self.proceed(step, &answer).and_then(|()| {
@@ -124,7 +103,7 @@ impl Session {
                 }
             };
             for wanted in &step.captures {
-                let value = capture(wanted, reply, bindings).map_err(|reason| {
+                let value = capture(wanted, reply, &self.bindings).map_err(|reason| {
                     let message = format!(
                         "`{}` cannot be captured from `{}`: {reason}",
                         wanted.name, wanted.written
@@ -136,14 +115,14 @@ impl Session {
             }
             Ok(())
         });
-        bindings.captured.extend(captured.clone());
-        bindings.uncaptured.extend(uncaptured);
+        self.bindings.captured.extend(captured.clone());
+        self.bindings.uncaptured.extend(uncaptured);
         if let Some(seen) = self.seen.steps.get_mut(place) {
             seen.answer = Some(answer);
             seen.captured = captured;
         }
         if !step.captures.is_empty() {
-            self.exchange.dialogue.client.bind(bindings);
+            self.exchange.dialogue.client.bind(&self.bindings);
         }
         taken
     }
@@ -188,22 +167,17 @@ impl Session {
     }
 
     /// Steps that are all sent before any answer is awaited.
-    pub(super) async fn all_at_once(
-        &mut self,
-        sequence: Sequence<'_, '_>,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
+    pub(super) async fn all_at_once(&mut self, sequence: Sequence<'_, '_>) -> Observed<()> {
         let Sequence { part, steps, hooks } = sequence;
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
         let mut waits: Vec<(usize, Duration)> = Vec::new();
         let first = self.seen.steps.len();
-        self.learn_mirrored(deadline).await;
+        self.learn_mirrored().await;
         let began = Instant::now();
         for (index, step) in steps.iter().enumerate() {
             let seen = StepSeen::new(part, index, label(&step.action));
             self.seen.steps.push(seen);
-            let call = self.step_call(&step.action, bindings);
+            let call = self.step_call(&step.action);
             let sent = match call.map_err(in_step(index))? {
                 Due::Answer(call) => self.start(call).await,
                 Due::Time(time) => {
@@ -218,47 +192,42 @@ impl Session {
             pending.push((index, sent));
         }
         for (index, sent) in pending {
-            let answered = match self.finish(sent, deadline).await {
-                Ok(answer) => self.arrived(&steps[index], first + index, answer, bindings),
+            let answered = match self.finish(sent).await {
+                Ok(answer) => self.arrived(&steps[index], first + index, answer),
                 Err(disruption) => Err(disruption),
             };
             answered.map_err(in_step(index))?;
         }
-        let listeners: Vec<Listener> = (0..steps.len())
-            .map(|index| Listener {
-                whose: Whose::Step(part, index),
-                place: Some(first + index),
-            })
+        let answers: Vec<Whose> = (0..steps.len())
+            .map(|index| Whose::Step(part, index))
             .collect();
-        self.listen(hooks, &listeners, bindings, deadline).await?;
+        self.listen(hooks, &answers).await?;
         for (index, time) in waits {
-            let paused = Box::pin(self.pause((began, time), hooks.on_end, deadline)).await;
+            let paused = Box::pin(self.pause((began, time), hooks.on_end)).await;
             paused.map_err(in_step(index))?;
         }
         Ok(())
     }
 
     /// What a step waits for.
-    fn step_call(&self, action: &StepAction, bindings: &Bindings) -> Observed<Due> {
+    fn step_call(&self, action: &StepAction) -> Observed<Due> {
         Ok(Due::Answer(match action {
-            StepAction::Tool(call) => self.tool_call(call, bindings)?,
+            StepAction::Tool(call) => self.tool_call(call)?,
             StepAction::Read(uri) => {
-                let uri = self.text(uri, bindings)?;
+                let uri = self.text(uri)?;
                 Call::new(Method::ResourcesRead, json!({ "uri": uri }))
             }
-            StepAction::Prompt { name, arguments } => {
-                self.prompt_call(name, arguments, bindings)?
-            }
+            StepAction::Prompt { name, arguments } => self.prompt_call(name, arguments)?,
             StepAction::Ping => Call::new(Method::Ping, serde_json::Value::Null),
             StepAction::SetLevel(level) => {
-                let level = self.text(level, bindings)?;
-                if self.exchange.dialogue.revision.has_log_levels_by_request() {
+                let level = self.text(level)?;
+                if self.exchange.dialogue.revision.is_stateless() {
                     return Ok(Due::Level(level));
                 }
                 Call::new(Method::LoggingSetLevel, json!({ "level": level }))
             }
             StepAction::Subscribe(uri) => {
-                let uri = self.text(uri, bindings)?;
+                let uri = self.text(uri)?;
                 self.subscription(&uri)
             }
             StepAction::Wait(time) => return Ok(Due::Time(*time)),

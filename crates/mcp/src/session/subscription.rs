@@ -2,7 +2,6 @@
 //! ("Subscriptions").
 
 use serde_json::{Map, Value, json};
-use tokio::time::Instant;
 
 use super::{
     Observed, Session,
@@ -21,7 +20,7 @@ const CHANGES: [(&str, &str); 3] = [
 impl Session {
     /// The request for updates of a resource.
     pub(super) fn subscription(&self, uri: &str) -> Call {
-        if self.exchange.dialogue.revision.has_subscription_streams() {
+        if self.exchange.dialogue.revision.is_stateless() {
             let wanted = json!({"notifications": {"resourceSubscriptions": [uri]}});
             Call::new(Method::SubscriptionsListen, wanted)
         } else {
@@ -31,7 +30,7 @@ impl Session {
 
     /// Asks for word of every list of which the server declares that it tells of changes, where that comes on a stream
     /// alone. A server that refuses tells of none.
-    pub(super) async fn hear_of_changes(&mut self, deadline: Instant) -> Observed<()> {
+    pub(super) async fn hear_of_changes(&mut self) -> Observed<()> {
         let Some(facts) = &self.facts else {
             return Ok(());
         };
@@ -41,9 +40,9 @@ impl Session {
         let filters: Map<String, Value> = filters
             .map(|(_, filter)| (filter.to_owned(), true.into()))
             .collect();
-        if self.exchange.dialogue.revision.has_subscription_streams() && !filters.is_empty() {
+        if self.exchange.dialogue.revision.is_stateless() && !filters.is_empty() {
             let wanted = json!({ "notifications": filters });
-            self.call(Call::new(Method::SubscriptionsListen, wanted), deadline)
+            self.call(Call::new(Method::SubscriptionsListen, wanted))
                 .await?;
         }
         Ok(())
@@ -72,10 +71,10 @@ impl Session {
     }
 
     /// Asks for no more updates of a resource. Nothing comes back of the end of a stream, which is a cancellation.
-    pub(super) async fn end_subscription(&mut self, uri: &str, deadline: Instant) -> Observed<()> {
-        if !self.exchange.dialogue.revision.has_subscription_streams() {
+    pub(super) async fn end_subscription(&mut self, uri: &str) -> Observed<()> {
+        if !self.exchange.dialogue.revision.is_stateless() {
             let request = Call::new(Method::ResourcesUnsubscribe, json!({ "uri": uri }));
-            let unsubscribed = self.call(request, deadline).await?;
+            let unsubscribed = self.call(request).await?;
             return self.accepted("`resources/unsubscribe`", &unsubscribed);
         }
         let Some(id) = self.streams.remove(uri) else {

@@ -29,11 +29,10 @@ impl Session {
         &mut self,
         pending: &Pending,
         mut created: Settled,
-        deadline: Instant,
     ) -> Observed<Settled> {
         let task = created.response.result.take().unwrap_or_default();
         let params = json!({ "taskId": task.get("taskId") });
-        let followed = self.follow_until(pending, (created, task), (&params, deadline));
+        let followed = self.follow_until(pending, (created, task), &params);
         let followed = followed.await;
         if let Err(disruption) = &followed
             && disruption.kind == DisruptionKind::Timeout
@@ -50,7 +49,7 @@ impl Session {
         &mut self,
         pending: &Pending,
         (mut settled, mut task): (Settled, Value),
-        (params, deadline): (&Value, Instant),
+        params: &Value,
     ) -> Observed<Settled> {
         let mut given = HashSet::new();
         loop {
@@ -67,7 +66,7 @@ impl Session {
                     if !asked.is_empty() {
                         let mut params = params.clone();
                         params["inputResponses"] = self.give_all(asked, &settled, &pending.what)?;
-                        self.of_task(Method::TasksUpdate, params, deadline).await?;
+                        self.of_task(Method::TasksUpdate, params).await?;
                     }
                 }
                 Some("completed") => {
@@ -94,15 +93,16 @@ impl Session {
             }
             let pause = member("pollIntervalMs").as_u64().unwrap_or(POLL_MS);
             let wake = Instant::now() + Duration::from_millis(pause.clamp(10, 30_000));
-            let waited = self.exchange.until(wake.min(deadline), |_| false).await;
-            let is_over = |halt: &Halt| !matches!(halt, Halt::Deadline) || wake >= deadline;
+            let waited = self
+                .exchange
+                .until(wake.min(self.deadline), |_| false)
+                .await;
+            let is_over = |halt: &Halt| !matches!(halt, Halt::Deadline) || wake >= self.deadline;
             if let Some(halt) = waited.err().filter(is_over) {
                 let what = format!("the task of {}", pending.what);
                 return Err(self.disrupt(halt, &what).await);
             }
-            let answer = self
-                .of_task(Method::TasksGet, params.clone(), deadline)
-                .await?;
+            let answer = self.of_task(Method::TasksGet, params.clone()).await?;
             settled.at_us = answer.at_us;
             settled.notifications = answer.on_time;
             settled.server_requests = answer.server_requests.end;
@@ -114,13 +114,8 @@ impl Session {
     }
 
     /// A request about a task, whose answer is a result.
-    async fn of_task(
-        &mut self,
-        method: Method,
-        params: Value,
-        deadline: Instant,
-    ) -> Observed<Answer> {
-        let answer = self.call(Call::new(method, params), deadline).await?;
+    async fn of_task(&mut self, method: Method, params: Value) -> Observed<Answer> {
+        let answer = self.call(Call::new(method, params)).await?;
         self.accepted(&format!("`{}`", method.name()), &answer)?;
         Ok(answer)
     }

@@ -5,10 +5,7 @@ use std::{mem, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Awaited, Hooks, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
-use crate::{
-    observation::{Observation, answer::Answer, disruption::DisruptionKind},
-    script::template::Bindings,
-};
+use crate::observation::{Observation, answer::Answer, disruption::DisruptionKind};
 
 /// A time of listening.
 #[derive(Clone, Copy)]
@@ -23,23 +20,9 @@ struct Spell<'a> {
     when: &'a str,
 }
 
-/// An answer after which the server is listened to.
-pub(super) struct Listener {
-    /// Whose answer it is.
-    pub(super) whose: Whose,
-    /// Its place among the steps that were seen; `None` for the subject's.
-    pub(super) place: Option<usize>,
-}
-
-/// The subject, for listening.
-pub(super) const SUBJECT: Listener = Listener {
-    whose: Whose::Subject,
-    place: None,
-};
-
 /// One time of listening after an answer.
-struct Vigil<'a> {
-    listener: &'a Listener,
+struct Vigil {
+    whose: Whose,
     awaited: Awaited,
     /// The answer with what came until now, and nothing else.
     seen: Observation,
@@ -51,49 +34,38 @@ type Arrived = (usize, usize);
 impl Session {
     /// Listens after these answers until enough has come for what is wanted of each, and counts to each what came
     /// meanwhile. The times run side by side, each from its own answer on.
-    pub(super) async fn listen(
-        &mut self,
-        hooks: &Hooks<'_>,
-        listeners: &[Listener],
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        let mut vigils: Vec<Vigil<'_>> = Vec::new();
-        for listener in listeners {
-            if let Some(awaited) = (hooks.awaited)(listener.whose, bindings)
-                && let Some(answer) = self.answer_of(listener).and_then(Option::take)
+    pub(super) async fn listen(&mut self, hooks: &Hooks<'_>, answers: &[Whose]) -> Observed<()> {
+        let mut vigils: Vec<Vigil> = Vec::new();
+        for whose in answers.iter().copied() {
+            if let Some(awaited) = (hooks.awaited)(whose, &self.bindings)
+                && let Some(answer) = self.answer_of(whose).and_then(Option::take)
             {
-                vigils.push(Vigil::new(listener, awaited, answer));
+                vigils.push(Vigil::new(whose, awaited, answer));
             }
         }
         if vigils.is_empty() {
             return Ok(());
         }
         // Most answers are not listened after: the room for it is made where one is.
-        Box::pin(self.keep_all(vigils, hooks.on_end, deadline)).await
+        Box::pin(self.keep_all(vigils, hooks.on_end)).await
     }
 
     /// Listens after answers of which something is wanted.
-    async fn keep_all(
-        &mut self,
-        mut vigils: Vec<Vigil<'_>>,
-        on_end: OnEnd,
-        deadline: Instant,
-    ) -> Observed<()> {
+    async fn keep_all(&mut self, mut vigils: Vec<Vigil>, on_end: OnEnd) -> Observed<()> {
         vigils.sort_by_key(Vigil::over_at_us);
         let mut listened = Ok(());
         let mut arrived = (0, 0);
         for mut vigil in vigils {
             if listened.is_ok() {
-                let kept = self.keep(&mut vigil, on_end, deadline).await;
+                let kept = self.keep(&mut vigil, on_end).await;
                 arrived = self.arrived_for(&vigil, arrived).await;
                 vigil.count(arrived);
-                listened = kept.map_err(|disruption| match vigil.listener.whose {
+                listened = kept.map_err(|disruption| match vigil.whose {
                     Whose::Step(_, index) => in_step(index)(disruption),
                     Whose::Subject => disruption,
                 });
             }
-            if let Some(answer) = self.answer_of(vigil.listener) {
+            if let Some(answer) = self.answer_of(vigil.whose) {
                 *answer = vigil.seen.answer;
             }
         }
@@ -101,23 +73,22 @@ impl Session {
     }
 
     /// Where an answer is kept.
-    fn answer_of(&mut self, listener: &Listener) -> Option<&mut Option<Answer>> {
-        match listener.place {
-            Some(place) => Some(&mut self.seen.steps.get_mut(place)?.answer),
-            None => Some(&mut self.seen.answer),
+    fn answer_of(&mut self, whose: Whose) -> Option<&mut Option<Answer>> {
+        match whose {
+            Whose::Step(part, index) => {
+                let mut steps = self.seen.steps.iter_mut();
+                let step = steps.find(|step| (step.part, step.index) == (part, index))?;
+                Some(&mut step.answer)
+            }
+            Whose::Subject => Some(&mut self.seen.answer),
         }
     }
 
     /// Listens after one answer.
-    async fn keep(
-        &mut self,
-        vigil: &mut Vigil<'_>,
-        on_end: OnEnd,
-        deadline: Instant,
-    ) -> Observed<()> {
+    async fn keep(&mut self, vigil: &mut Vigil, on_end: OnEnd) -> Observed<()> {
         // In this order no time of listening reaches beyond its end.
         let now = Instant::now();
-        let now_us = self.exchange.connection().clock().at_us();
+        let now_us = self.exchange.connection.clock().at_us();
         let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
         let Awaited {
             least, most, what, ..
@@ -126,7 +97,7 @@ impl Session {
             return Ok(());
         }
         let until = |time: Duration| now + time.saturating_sub(passed);
-        let deadline = self.exchange.with_lost(deadline);
+        let deadline = self.exchange.with_lost(self.deadline);
         let mut time = most;
         let mut waited = self.until_enough(vigil, until(most).min(deadline)).await;
         if waited.is_ok() && Instant::now() < until(least) {
@@ -144,7 +115,7 @@ impl Session {
     }
 
     /// Takes lines until enough has come. What comes at once is looked at once, so that a flood costs little.
-    async fn until_enough(&mut self, vigil: &mut Vigil<'_>, until: Instant) -> Result<(), Halt> {
+    async fn until_enough(&mut self, vigil: &mut Vigil, until: Instant) -> Result<(), Halt> {
         loop {
             let record = &mut self.exchange.dialogue.record;
             let arrived = record.arrived();
@@ -166,7 +137,7 @@ impl Session {
 
     /// What had come when the time of listening was over. What was sent in time counts although it was read late, because
     /// this machine is busy or we were stopped; where lines were read after that time, what came after it is known.
-    async fn arrived_for(&mut self, vigil: &Vigil<'_>, earlier: Arrived) -> Arrived {
+    async fn arrived_for(&mut self, vigil: &Vigil, earlier: Arrived) -> Arrived {
         let over = vigil.over_at_us();
         if self.exchange.dialogue.record.heard_at_us() <= over {
             self.exchange.take_come_by(over).await;
@@ -180,10 +151,9 @@ impl Session {
         &mut self,
         (since, time): (Instant, Duration),
         on_end: OnEnd,
-        deadline: Instant,
     ) -> Observed<()> {
         let until = since + time;
-        let deadline = self.exchange.with_lost(deadline);
+        let deadline = self.exchange.with_lost(self.deadline);
         let waited = self.exchange.until(until.min(deadline), |_| false).await;
         let spell = Spell {
             until,
@@ -220,10 +190,10 @@ impl Session {
     }
 }
 
-impl<'a> Vigil<'a> {
-    fn new(listener: &'a Listener, awaited: Awaited, answer: Answer) -> Self {
+impl Vigil {
+    fn new(whose: Whose, awaited: Awaited, answer: Answer) -> Self {
         Self {
-            listener,
+            whose,
             awaited,
             seen: Observation {
                 answer: Some(answer),

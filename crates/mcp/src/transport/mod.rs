@@ -107,9 +107,10 @@ pub enum Inbound {
 }
 
 /// What is lacking of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lack {
     /// The answer.
+    #[default]
     Answer,
     /// The session too, which the server does not know any more.
     Session,

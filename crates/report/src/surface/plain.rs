@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use mcp::{json::json_schema::References, script::rendered::digits};
+use mcp::json::{json_schema::References, number::digits};
 
 /// Schemas that are written out of one document; a server may refer to one schema a thousand times.
 const MOST_SCHEMAS: usize = 100_000;

@@ -16,7 +16,7 @@ use crate::{
     },
     yaml::{At, Entry, Kind, Node},
 };
-use mcp::script::{path::compile, rendered::digits};
+use mcp::{json::number::digits, script::path::compile};
 
 /// The longest map that a help line repeats, in characters.
 const LONGEST_SHOWN: usize = 80;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use jsonschema::{Retrieve, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
 use super::{Invalid, NotCompiled, ReadDocument, Schema, build};
@@ -27,6 +28,13 @@ const ABOVE: &str = "(above)";
 
 /// How many folders above the suite's a reference can reach.
 const MOST_ABOVE: usize = 16;
+
+/// What is escaped in names of files.
+const NAME: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Where a schema stands.
 #[derive(Debug, Clone, Copy)]
@@ -199,30 +207,11 @@ fn path_of(address: &str) -> Option<PathBuf> {
 
 /// A name with everything but letters, digits and a few marks as `%XX`.
 fn escaped(name: &str) -> String {
-    name.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect()
+    utf8_percent_encode(name, NAME).to_string()
 }
 
 /// The name that was escaped; `None` when it is none, or more than one.
 fn unescaped(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first == b'%' {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-        }
-    }
-    let name = String::from_utf8(bytes).ok()?;
-    (!name.contains(['/', '\0'])).then_some(name)
+    let name = percent_decode_str(segment).decode_utf8().ok()?;
+    (!name.contains(['/', '\0'])).then(|| name.into_owned())
 }

@@ -2,6 +2,7 @@
 
 use std::{cell::OnceCell, collections::HashMap};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// A document that schemas stand in, with the names they have there.
@@ -33,11 +34,11 @@ impl<'a> References<'a> {
         let Some(fragment) = reference.strip_prefix('#') else {
             return names().ids.get(reference).copied();
         };
-        let fragment = decoded(fragment);
+        let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
         if fragment.is_empty() || fragment.starts_with('/') {
             return self.root.pointer(&fragment);
         }
-        names().anchors.get(fragment.as_str()).copied()
+        names().anchors.get(fragment.as_ref()).copied()
     }
 }
 
@@ -64,24 +65,4 @@ fn names(root: &Value) -> Names<'_> {
         }
     }
     names
-}
-
-/// A fragment without its percent signs; one that is no text stays as it is.
-fn decoded(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let digit = |at: usize| behind.get(at).and_then(|it| char::from(*it).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.extend(u8::try_from(high * 16 + low));
-                rest = &behind[2..];
-            }
-            (other, _, _) => {
-                bytes.push(*other);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| fragment.to_owned())
 }

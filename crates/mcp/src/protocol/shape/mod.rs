@@ -8,8 +8,6 @@ mod lists;
 mod notifications;
 mod requests;
 #[cfg(test)]
-mod schemas;
-#[cfg(test)]
 mod tests;
 
 use serde_json::Value;

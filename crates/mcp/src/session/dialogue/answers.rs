@@ -13,7 +13,7 @@ use crate::{
         method::Method,
     },
     session::{
-        correlation::{Fit, Open, Settled, id_value},
+        correlation::{Fit, Open, Past, Settled, id_value},
         record::{Record, brief, brief_name, shown},
     },
 };
@@ -87,20 +87,20 @@ impl Dialogue {
                 self.settle(at, response, heard);
             }
             // The stream that it asked for has ended.
-            Fit::Streamed => {}
-            Fit::Answered => {
+            Fit::Past(Past::Streamed) => {}
+            Fit::Past(Past::Answered) => {
                 let message = "a second answer to a request; the first one counts";
                 self.record
                     .note(FindingCode::DuplicateAnswer, message, heard.bytes);
                 self.once_more(response, heard);
             }
-            Fit::Cancelled => {
+            Fit::Past(Past::Cancelled) => {
                 self.answered_late(&response, heard);
                 self.record
                     .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
             }
             // It does not know that it is late.
-            Fit::GivenUp => self.answered_late(&response, heard),
+            Fit::Past(Past::GivenUp) => self.answered_late(&response, heard),
             Fit::Unknown => self.stray(&response, heard),
         }
     }
@@ -306,37 +306,31 @@ impl Dialogue {
         }
         self.answered(at, heard);
         self.level_answered(at, &response);
-        let notifications = self.record.notifications.len();
-        let server_requests = self.record.server_requests.len();
-        self.requests.settle(at, |open| Settled {
-            response,
-            at_us: heard.at_us,
-            sent_us: open.sent_us,
-            bytes: heard.bytes.len(),
-            frame: shown(heard.bytes),
-            notifications,
-            server_requests,
-        });
+        self.close(at, Past::Answered, response, heard);
         self.suspect = None;
     }
 
     /// What is told on a stream from now on stands for the answer to the request at this place.
     pub(super) fn acknowledge(&mut self, at: usize, honoured: Value, heard: Heard<'_>) {
-        // This very notification comes first among those of the stream, and is recorded after this.
-        let notifications = self.record.notifications.len() + 1;
-        let server_requests = self.record.server_requests.len();
-        self.requests.stream(at, |open| Settled {
-            response: Response {
-                id: Some(open.id.clone()),
-                odd_id: None,
-                result: Some(honoured),
-                error: None,
-            },
+        let response = Response {
+            id: None,
+            odd_id: None,
+            result: Some(honoured),
+            error: None,
+        };
+        self.close(at, Past::Streamed, response, heard);
+    }
+
+    fn close(&mut self, at: usize, past: Past, response: Response, heard: Heard<'_>) {
+        let (told, server_requests) = self.record.arrived();
+        self.requests.close(at, past, |open| Settled {
+            response,
             at_us: heard.at_us,
             sent_us: open.sent_us,
             bytes: heard.bytes.len(),
             frame: shown(heard.bytes),
-            notifications,
+            // The first notification of a stream is recorded after this.
+            notifications: told + usize::from(past == Past::Streamed),
             server_requests,
         });
     }

@@ -35,9 +35,9 @@ use crate::{
     protocol::{
         frame::{FrameMeta, LineEnd},
         message::{Id, Message},
-        meta::Envelope,
+        meta,
         method::Method,
-        revision::{Lifecycle, Revision},
+        revision::Revision,
     },
     transport::Lack,
 };
@@ -49,8 +49,9 @@ const LSP_FRAMING: &str =
 const GZIP: &[u8] = b"\x1f\x8b";
 
 /// How far the session's life came, as the client sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Life {
+    #[default]
     /// `notifications/initialized` was not sent yet, or nobody said yet who the server is.
     Beginning,
     /// It was, or the server said who it is.
@@ -80,7 +81,7 @@ pub(super) struct Heard<'a> {
 }
 
 /// The state.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dialogue {
     /// Requests and answers.
     pub(super) requests: Correlation,
@@ -134,29 +135,9 @@ impl Dialogue {
     /// A session that has not begun.
     pub(super) fn new(client: Client, revision: Revision) -> Self {
         Self {
-            requests: Correlation::default(),
-            record: Record::default(),
             client,
-            progress: Progress::default(),
-            life: Life::Beginning,
             revision,
-            log_levels: LogLevels::default(),
-            facts: None,
-            voice: Voice::Unheard,
-            overdue: None,
-            their_ids: HashSet::new(),
-            outbox: VecDeque::new(),
-            unanswered: None,
-            suspect: None,
-            doubts: Vec::new(),
-            broken: None,
-            lack: Lack::Answer,
-            begun: None,
-            cut_off: None,
-            notified: 0,
-            changed: Vec::new(),
-            streams: Vec::new(),
-            transcript: None,
+            ..Self::default()
         }
     }
 
@@ -170,16 +151,15 @@ impl Dialogue {
 
     /// What `_meta` of a request says of the client, by the revision that is spoken; nothing where the handshake said it.
     pub(super) fn envelope(&self) -> Map<String, Value> {
-        match self.revision.lifecycle() {
-            Lifecycle::Handshake => Map::new(),
-            Lifecycle::Stateless => Envelope {
-                revision: self.revision,
-                client: Client::info(),
-                capabilities: self.client.capabilities(self.revision),
-                log_level: self.log_levels.wanted(),
-            }
-            .into_members(),
+        if !self.revision.is_stateless() {
+            return Map::new();
         }
+        meta::of_client(
+            self.revision,
+            Client::info(),
+            self.client.capabilities(self.revision),
+            self.log_levels.wanted(),
+        )
     }
 
     /// Takes one received line.
@@ -494,7 +474,7 @@ mod tests {
                 }
                 // Every request of the server is answered once, where there are any.
                 let asked = dialogue.record.server_requests.len();
-                let answered = if revision.has_server_requests() { asked } else { 0 };
+                let answered = if !revision.is_stateless() { asked } else { 0 };
                 prop_assert_eq!(dialogue.outbox.len(), answered);
             }
         }

@@ -14,7 +14,6 @@ use crate::{
             LogLevel, Method, is_asked_by_servers, needs_client_capability,
             needs_server_capability, stream_filter,
         },
-        revision::Lifecycle,
         shape::{self, FlawKind},
     },
     session::{
@@ -81,7 +80,7 @@ impl Dialogue {
                 let open = self.requests.open().get(at);
                 open.is_some_and(listens).then_some(at)
             }
-            Fit::Answered | Fit::Streamed | Fit::Cancelled | Fit::GivenUp | Fit::Unknown => None,
+            Fit::Past(_) | Fit::Unknown => None,
         }
     }
 
@@ -93,7 +92,7 @@ impl Dialogue {
         params: &Value,
         heard: Heard<'_>,
     ) -> Option<(FindingCode, String)> {
-        if self.revision.lifecycle() == Lifecycle::Handshake {
+        if !self.revision.is_stateless() {
             return None;
         }
         let id = subscription(params);
@@ -178,7 +177,7 @@ impl Dialogue {
         if let Some(undeclared) = self.undeclared("notifications/message") {
             return Some(undeclared);
         }
-        let set = if self.revision.has_log_levels_by_request() {
+        let set = if self.revision.is_stateless() {
             let Some(wanted) = self.log_levels.lowest_wanted() else {
                 let message = format!(
                     "a log message of level {}, and no request asked for any",
@@ -228,7 +227,7 @@ impl Dialogue {
         params: Value,
         heard: Heard<'_>,
     ) {
-        let early = self.life == Life::Beginning && self.revision.has_server_requests();
+        let early = self.life == Life::Beginning && !self.revision.is_stateless();
         if early && method != "ping" {
             let message = format!(
                 "`{}` before `notifications/initialized`",
@@ -248,7 +247,7 @@ impl Dialogue {
         if let Some(id) = id {
             self.identified(id, method, heard);
         }
-        if !self.revision.has_server_requests() {
+        if self.revision.is_stateless() {
             let message = format!(
                 "`{}` as a request of the server: in {} it answers with what it needs, and no client answers it",
                 brief_name(method),

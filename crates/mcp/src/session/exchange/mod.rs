@@ -66,14 +66,16 @@ pub(super) struct Ticket {
 
 /// A connection and what is said over it.
 pub(super) struct Exchange {
-    connection: Connection,
+    /// The connection, for its record and its clock too.
+    pub(super) connection: Connection,
     /// What is known and recorded.
     pub(super) dialogue: Dialogue,
     exited: Option<Exited>,
     exit: Option<ExitStatus>,
-    closed: bool,
-    /// When we closed the connection, in microseconds of the job.
-    closed_at_us: Option<u64>,
+    /// Whether nothing more will come.
+    pub(super) closed: bool,
+    /// When we closed the connection, in microseconds of the job; `None` as long as it is open.
+    pub(super) closed_at_us: Option<u64>,
     suspect_until: Option<Instant>,
     deaf: Option<(String, Instant)>,
     last_came: Option<Instant>,
@@ -96,26 +98,6 @@ impl Exchange {
             last_came: None,
             lost: Duration::ZERO,
         }
-    }
-
-    /// The connection, for its record and its clock.
-    pub(super) fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
-    }
-
-    /// Whether nothing more will come.
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed
-    }
-
-    /// When we closed the connection, in microseconds of the job; `None` as long as it is open.
-    pub(super) fn closed_at_us(&self) -> Option<u64> {
-        self.closed_at_us
-    }
-
-    /// What is not sent yet.
-    pub(super) fn unsent(&self) -> Unsent {
-        self.connection.unsent()
     }
 
     /// Sends a request with the next integer id; a tool call carries it as its progress token too. What else its `_meta`
@@ -207,7 +189,7 @@ impl Exchange {
         mut done: impl FnMut(&Dialogue) -> bool,
     ) -> Result<(), Halt> {
         self.listen(deadline, |exchange| {
-            exchange.unsent() == Unsent::Nothing || done(&exchange.dialogue)
+            exchange.connection.unsent() == Unsent::Nothing || done(&exchange.dialogue)
         })
         .await
     }

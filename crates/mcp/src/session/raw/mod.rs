@@ -3,8 +3,6 @@
 mod asked;
 mod findings;
 
-use std::time::Duration;
-
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -21,7 +19,7 @@ use crate::{
         message::{Id, Response, RpcError},
         method::Method,
     },
-    script::{subject::RawFrame, template::Bindings},
+    script::subject::{RawExchange, RawFrame},
 };
 
 /// What tells a tool error from other results.
@@ -154,28 +152,21 @@ impl Owed {
 }
 
 impl Session {
-    /// The bytes of a frame, with its values.
-    pub(super) fn raw_frame(&self, frame: &RawFrame, bindings: &Bindings) -> Observed<String> {
-        match frame {
-            RawFrame::Json(value) => Ok(self.value(value, bindings)?.to_string()),
-            RawFrame::Text(text) => self.text(text, bindings),
+    /// Sends frames as they are written, and takes what comes until every request is answered or the time is over.
+    pub(super) async fn raw(&mut self, exchange: &RawExchange, on_end: OnEnd) -> Observed<()> {
+        let mut frames = Vec::with_capacity(exchange.send.len());
+        for frame in &exchange.send {
+            frames.push(match frame {
+                RawFrame::Json(value) => self.value(value)?.to_string(),
+                RawFrame::Text(text) => self.text(text)?,
+            });
         }
-    }
-
-    /// Sends the frames and takes what comes until every request is answered or the time is over.
-    pub(super) async fn raw_exchange(
-        &mut self,
-        frames: &[String],
-        (within, on_end): (Duration, OnEnd),
-        deadline: Instant,
-    ) -> Observed<()> {
         let what = "the raw frames";
         let began = Instant::now();
-        let record = &self.exchange.dialogue.record;
-        let from = (record.notifications.len(), record.server_requests.len());
+        let from = self.exchange.dialogue.record.arrived();
         self.exchange.dialogue.transcript = Some(Transcript::default());
         let mut owed = Owed::default();
-        for frame in frames {
+        for frame in &frames {
             owed.add_frames(self, frame);
             if let Some(transcript) = &mut self.exchange.dialogue.transcript {
                 transcript.due = owed.due();
@@ -183,9 +174,9 @@ impl Session {
             }
             self.exchange.send(frame.as_bytes()).await;
         }
-        let until = began + within;
+        let until = began + exchange.within;
         let exchange = &mut self.exchange;
-        let deadline = exchange.with_lost(deadline);
+        let deadline = exchange.with_lost(self.deadline);
         let paid = |dialogue: &Dialogue| owed.is_paid(dialogue);
         // What was not said cannot be answered.
         let waited = match exchange.until_sent(deadline, paid).await {
@@ -255,7 +246,14 @@ impl Session {
                 .filter(is_unanswered)
                 .cloned()
                 .collect(),
-            answers: transcript.answers.iter().map(answered).collect(),
+            answers: transcript
+                .answers
+                .iter()
+                .map(|response| Answered {
+                    id: response.id.clone(),
+                    kind: kind_of(response),
+                })
+                .collect(),
         }
     }
 
@@ -272,7 +270,7 @@ impl Session {
             .into_iter()
             .map(|frame| serde_json::from_str(&frame).unwrap_or(Value::String(frame)))
             .collect();
-        let at_us = self.exchange.connection().clock().at_us();
+        let at_us = self.exchange.connection.clock().at_us();
         let record = &self.exchange.dialogue.record;
         Answer {
             took: began.elapsed(),
@@ -298,16 +296,8 @@ impl Session {
     }
 }
 
-/// An answer, and to what.
-fn answered(response: &Response) -> Answered {
-    Answered {
-        id: response.id.clone(),
-        kind: answer_of(response),
-    }
-}
-
 /// What kind of answer this is.
-fn answer_of(response: &Response) -> FrameAnswer {
+fn kind_of(response: &Response) -> FrameAnswer {
     match (&response.error, &response.result) {
         (Some(_), Some(_)) => FrameAnswer::Unclear("the answer has both `result` and `error`"),
         (None, None) => FrameAnswer::Unclear("the answer has neither `result` nor `error`"),

@@ -14,73 +14,6 @@ use crate::{
     protocol::members,
 };
 
-/// Why a log cannot be used.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LogProblem {
-    /// A line is no JSON object.
-    #[error("line {line} is no JSON object")]
-    NoObject {
-        /// Its number, from 1.
-        line: usize,
-    },
-    /// A line tells of a call, but not of which tool.
-    #[error("line {line} tells of a call and not of which tool: {reason}")]
-    Unreadable {
-        /// Its number, from 1.
-        line: usize,
-        /// What is wrong.
-        reason: &'static str,
-    },
-    /// A line tells of a call, and names a member twice: readers differ in which of the two they take.
-    #[error(
-        "line {line} tells of a call, and `{key}` stands there twice: nothing says which one counts"
-    )]
-    Unclear {
-        /// Its number, from 1.
-        line: usize,
-        /// The member.
-        key: String,
-    },
-    /// Records of a journal are missing.
-    #[error("records are missing: after number {before} comes {after}")]
-    Gap {
-        /// The last number before the gap.
-        before: u64,
-        /// The first one after it.
-        after: u64,
-    },
-    /// A journal does not begin with its header.
-    #[error("the journal is cut: its beginning is missing, it starts with record {first}")]
-    Headless {
-        /// The number of the first record.
-        first: u64,
-    },
-    /// A journal has no last record, so nobody knows what else was called.
-    #[error(
-        "the journal is cut: its `end` is missing after record {last}; a server that is killed, or still runs, leaves none"
-    )]
-    Endless {
-        /// The number of the last record.
-        last: u64,
-    },
-    /// A journal tells of other records than it holds.
-    #[error("the journal holds {held} records of kind `{kind}` and says there were {told}")]
-    Truncated {
-        /// The kind of record.
-        kind: String,
-        /// Such records in the file.
-        held: u64,
-        /// Such records by its last one.
-        told: u64,
-    },
-    /// Some calls have a place in time, others do not, and the file is not in order.
-    #[error("the calls cannot be put in order: only some of them have `{key}`")]
-    Unsortable {
-        /// The member that some have.
-        key: &'static str,
-    },
-}
-
 /// A call with what it is sorted by.
 #[derive(Debug)]
 struct Logged {
@@ -98,26 +31,25 @@ pub struct Log {
     pub passed_over: BTreeMap<String, usize>,
 }
 
-/// Reads a log. Lines without a tool are no calls.
-pub fn parse(text: &str) -> Result<Log, LogProblem> {
+/// Reads a log; the error says why it cannot be used. Lines without a tool are no calls.
+pub fn parse(text: &str) -> Result<Log, String> {
     let (mut records, mut lines) = (Vec::new(), Vec::new());
     let mut passed_over = PassedOver::default();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
-        let Ok(value) = json_text::value(line) else {
-            return Err(LogProblem::NoObject { line: index + 1 });
+        let Ok(Value::Object(record)) = json_text::value(line) else {
+            return Err(format!("line {} is not a JSON object", index + 1));
         };
         let twice = members::named_twice(line.as_bytes());
-        let Value::Object(record) = value else {
-            return Err(LogProblem::NoObject { line: index + 1 });
-        };
         if let Some(key) = twice
             && (names_a_tool(&record) || number(&record, "of").is_some())
         {
-            let line = index + 1;
-            return Err(LogProblem::Unclear { line, key });
+            return Err(format!(
+                "line {} tells of a call and has two members `{key}`: readers differ in which one they take",
+                index + 1
+            ));
         }
         records.push(record);
         lines.push(index + 1);
@@ -155,12 +87,14 @@ fn calls_of(
     records: &[Map<String, Value>],
     lines: &[usize],
     passed_over: &mut PassedOver,
-) -> Result<Vec<TraceCall>, LogProblem> {
+) -> Result<Vec<TraceCall>, String> {
     let journal = records.first().is_some_and(is_header);
     if journal {
         check_journal(records)?;
     } else if let Some(first) = records.iter().find_map(headless) {
-        return Err(LogProblem::Headless { first });
+        return Err(format!(
+            "the journal is cut: its beginning is missing, it starts with record {first}"
+        ));
     }
     let done = outcomes(records);
     let mut calls = Vec::new();
@@ -171,7 +105,11 @@ fn calls_of(
         match told(record) {
             Told::Call { tool, args } => calls.push(logged(record, tool, args, &done)),
             Told::Nothing => passed_over.note(record.values(), line),
-            Told::Unreadable(reason) => return Err(LogProblem::Unreadable { line, reason }),
+            Told::Unreadable(reason) => {
+                return Err(format!(
+                    "line {line} tells of a call and not of which tool: {reason}"
+                ));
+            }
         }
     }
     sort(&mut calls)?;
@@ -195,20 +133,23 @@ fn headless(record: &Map<String, Value>) -> Option<u64> {
 }
 
 /// Numbers of a journal have no gaps, and its last record counts all others.
-fn check_journal(records: &[Map<String, Value>]) -> Result<(), LogProblem> {
+fn check_journal(records: &[Map<String, Value>]) -> Result<(), String> {
     let mut last = 0;
     for (index, record) in records.iter().enumerate() {
         let Some(seq) = number(record, "seq") else {
             continue;
         };
         if index > 0 && seq != last + 1 {
-            let (before, after) = (last, seq);
-            return Err(LogProblem::Gap { before, after });
+            return Err(format!(
+                "records are missing: after number {last} comes {seq}"
+            ));
         }
         last = seq;
     }
     let Some(end) = records.last().filter(|record| is_end(record)) else {
-        return Err(LogProblem::Endless { last });
+        return Err(format!(
+            "the journal is cut: its `end` is missing after record {last}; a server that is killed, or still runs, leaves none"
+        ));
     };
     let counts = end.get("counts").and_then(Value::as_object);
     for (kind, told) in counts.into_iter().flatten() {
@@ -216,8 +157,9 @@ fn check_journal(records: &[Map<String, Value>]) -> Result<(), LogProblem> {
         let held = records.iter().filter(of_kind).count() as u64;
         let told = told.as_u64().unwrap_or_default();
         if told != held {
-            let kind = kind.clone();
-            return Err(LogProblem::Truncated { kind, held, told });
+            return Err(format!(
+                "the journal holds {held} records of kind `{kind}` and says there were {told}"
+            ));
         }
     }
     Ok(())
@@ -383,7 +325,7 @@ fn micros(seconds: f64) -> i64 {
 }
 
 /// Puts the calls in the order of their numbers, else of their times, else leaves them as they are.
-fn sort(calls: &mut [Logged]) -> Result<(), LogProblem> {
+fn sort(calls: &mut [Logged]) -> Result<(), String> {
     let numbered = calls.iter().filter(|call| call.seq.is_some()).count();
     if numbered == calls.len() {
         calls.sort_by_key(|call| call.seq);
@@ -402,11 +344,13 @@ fn sort(calls: &mut [Logged]) -> Result<(), LogProblem> {
     in_order(&some, "timestamp")
 }
 
-fn in_order<T: PartialOrd>(some: &[T], key: &'static str) -> Result<(), LogProblem> {
+fn in_order<T: PartialOrd>(some: &[T], key: &'static str) -> Result<(), String> {
     if some.windows(2).all(|pair| pair[0] <= pair[1]) {
         return Ok(());
     }
-    Err(LogProblem::Unsortable { key })
+    Err(format!(
+        "the calls cannot be put in order: only some of them have `{key}`"
+    ))
 }
 
 fn since_the_first(calls: Vec<Logged>) -> Vec<TraceCall> {

@@ -1,3 +1,4 @@
 //! Tests of the table as a whole.
 
 mod mutations;
+mod schemas;

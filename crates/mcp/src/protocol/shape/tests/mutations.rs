@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use super::super::{
-    Record, Shape, check,
+use super::{
+    super::{Record, Shape, check},
     schemas::{definitions, named},
 };
 use crate::protocol::revision::Revision;

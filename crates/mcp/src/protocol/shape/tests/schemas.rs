@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{
+use super::super::{
     Member, Method, Record, Revision, Shape, input_required, notifications, requests, result,
 };
 
