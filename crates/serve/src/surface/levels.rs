@@ -45,11 +45,6 @@ pub(super) enum Era {
     Modern,
 }
 
-/// The names of the levels, for schemas.
-pub(super) fn names() -> [&'static str; 8] {
-    method::LogLevel::ALL.map(method::LogLevel::name)
-}
-
 /// The place of a level among all, from least to most severe.
 fn rank(name: &str) -> Option<u8> {
     method::LogLevel::from_name(name).map(|level| level as u8)

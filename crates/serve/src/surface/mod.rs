@@ -161,7 +161,7 @@ impl Bench {
         let params = called(params, context)?;
         let tool = self
             .tools()
-            .find(|tool| tool.name() == params.name)
+            .find(|tool| tool.name == params.name)
             .ok_or_else(|| {
                 ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
             })?;
@@ -173,7 +173,7 @@ impl Bench {
             if result.get("resultType").is_none() {
                 result["resultType"] = "complete".into();
             }
-            if tool != BenchTool::Reply {
+            if !tool.is_verbatim() {
                 stamp(&mut result);
             }
         }
@@ -208,9 +208,9 @@ impl Bench {
     }
 
     /// The tools by now.
-    fn tools(&self) -> impl Iterator<Item = BenchTool> {
+    fn tools(&self) -> impl Iterator<Item = &'static BenchTool> {
         let changed = self.shared.changes.has(List::Tools);
-        let dynamic = changed.then(BenchTool::dynamic);
+        let dynamic = changed.then_some(&TABLE.dynamic_tool);
         self.offer().tools.iter().copied().chain(dynamic)
     }
 
@@ -475,8 +475,8 @@ impl ServerHandler for Bench {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let mut tools = self.tools().filter(|tool| tool.name() == WITH_HEADER);
-        tools.find(|tool| tool.name() == name).map(BenchTool::entry)
+        let mut tools = self.tools().filter(|tool| tool.name == WITH_HEADER);
+        tools.find(|tool| tool.name == name).map(BenchTool::entry)
     }
 
     /// Over HTTP a call comes this way if its arguments are compared with headers; all others are custom requests.
@@ -563,7 +563,7 @@ impl Service<RoleServer> for Desk {
         let handshake = matches!(request, ClientRequest::InitializeRequest(_));
         let mut stamps = era(&context) == Era::Modern && !handshake;
         let request = if let ClientRequest::CallToolRequest(call) = request {
-            stamps &= call.params.name != BenchTool::Reply.name();
+            stamps = false;
             let params = serde_json::to_value(call.params)
                 .map_err(|error| invalid_params(CALL, &error.to_string()))?;
             ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))

@@ -1,22 +1,18 @@
-//! What the official conformance suite and the tasks extension ask for by name: a table, `official.json`.
+//! The tables of what is offered: `official.json`, with what the official conformance suite and the tasks extension ask
+//! for by name, and `gateway.json`, the tools of that profile.
 //!
 //! In it `"*name"` stands for what `shared` has under that name, and `{name}` in a text for the argument or the answer of
 //! that name.
 
 use std::sync::LazyLock;
 
-use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::call::{Call, structured_result, text_result};
-use super::changes::List;
 use super::prompts::Entry;
-use super::rounds::{Heard, Inquiry};
-use super::tasks::Job;
-use super::tools::{Hints, telling};
-use crate::http::TakenUp;
+use super::rounds::Inquiry;
+use super::tools::BenchTool;
 
 /// The tool whose argument also comes as a header.
 pub(crate) const WITH_HEADER: &str = "test_custom_header";
@@ -31,7 +27,9 @@ fn read() -> serde_json::Result<Table> {
     let mut table: Value = serde_json::from_str(include_str!("official.json"))?;
     let shared = table["shared"].take();
     share(&mut table, &shared);
-    serde_json::from_value(table)
+    let mut table: Table = serde_json::from_value(table)?;
+    table.gateway = serde_json::from_str(include_str!("tools/gateway.json"))?;
+    Ok(table)
 }
 
 fn share(value: &mut Value, shared: &Value) {
@@ -50,90 +48,14 @@ fn share(value: &mut Value, shared: &Value) {
 
 #[derive(Default, Deserialize)]
 pub(super) struct Table {
-    pub(super) tools: Vec<Official>,
-    pub(super) dynamic_tool: Official,
+    pub(super) tools: Vec<BenchTool>,
+    /// Those of the profile `gateway`.
+    #[serde(default)]
+    pub(super) gateway: Vec<BenchTool>,
+    pub(super) dynamic_tool: BenchTool,
     pub(super) prompts: Vec<Entry>,
     pub(super) dynamic_prompt: Entry,
     pub(super) resource: Inquiry,
-}
-
-/// One tool.
-#[derive(Debug, Default, Deserialize)]
-pub struct Official {
-    pub(super) name: String,
-    pub(super) about: String,
-    /// Arguments that are texts, each with what it is for; or else
-    #[serde(default)]
-    texts: JsonObject,
-    /// the schema of all.
-    schema: Option<Value>,
-    does: Does,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Does {
-    /// Gives this result.
-    Gives(Value),
-    /// Gives back its arguments.
-    #[default]
-    Shows,
-    /// Asks, and tells what was answered.
-    Asks(Inquiry),
-    Logs,
-    Reconnects,
-    Changes(List),
-    Works(Job),
-}
-
-impl Official {
-    /// The schema of the arguments.
-    pub(super) fn input(&self) -> Value {
-        if let Some(schema) = &self.schema {
-            return schema.clone();
-        }
-        let mut schema = json!({"type": "object", "additionalProperties": false});
-        if !self.texts.is_empty() {
-            let texts = self.texts.iter().map(|(name, about)| {
-                (
-                    name.clone(),
-                    json!({"type": "string", "description": about}),
-                )
-            });
-            schema["properties"] = texts.collect();
-            schema["required"] = self.texts.keys().cloned().collect();
-        }
-        schema
-    }
-
-    pub(super) fn hints(&self) -> Hints {
-        match self.does {
-            Does::Gives(_) | Does::Shows => Hints::Pure,
-            Does::Asks(_) | Does::Logs | Does::Reconnects | Does::Works(_) => Hints::ReadOnly,
-            Does::Changes(_) => Hints::Changes,
-        }
-    }
-
-    pub(super) async fn run(&'static self, call: &Call<'_>) -> Result<Value, ErrorData> {
-        match &self.does {
-            Does::Gives(result) => Ok(fill(result, &call.arguments)),
-            Does::Shows => Ok(structured_result(&json!(call.arguments))),
-            Does::Asks(inquiry) => Ok(match inquiry.hear(call).await? {
-                Heard::Answers(answers) => inquiry.told(&answers),
-                Heard::Needs(result) | Heard::Refused(result) => result,
-            }),
-            Does::Logs => telling::logging(call).await,
-            Does::Reconnects => {
-                TakenUp::wait(call.context).await;
-                Ok(text_result("the answer comes on another stream"))
-            }
-            Does::Changes(list) => {
-                call.bench.shared.changes.change(*list).await;
-                Ok(text_result("the list is another one now"))
-            }
-            Does::Works(job) => job.work(call).await,
-        }
-    }
 }
 
 /// The template with what is given in place of its names.
@@ -161,6 +83,8 @@ pub(super) fn fill(template: &Value, given: &JsonObject) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

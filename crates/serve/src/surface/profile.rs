@@ -100,7 +100,7 @@ pub enum FileTools {
 /// What one server offers.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    pub(super) tools: Vec<BenchTool>,
+    pub(super) tools: Vec<&'static BenchTool>,
     /// URIs.
     pub(super) resources: Vec<&'static str>,
     /// URI templates.
@@ -130,18 +130,17 @@ impl Offer {
         let keeps_resource = keeps("--resources", &selection.resources)?;
         let keeps_prompt = keeps("--prompts", &selection.prompts)?;
         let everything = profile.has_everything();
-        let tools = BenchTool::all().chain(BenchTool::of_gateway());
-        let tools = tools.filter(|tool| {
-            let profiled = match profile {
-                Profile::Conformance | Profile::Paginated => !matches!(tool, BenchTool::Gateway(_)),
-                Profile::Minimal => *tool == BenchTool::SimpleText,
-                Profile::Empty => false,
-                Profile::Gateway => matches!(tool, BenchTool::Gateway(_)),
-            };
-            profiled && (files == FileTools::Offered || !tool.touches_files())
-        });
+        let tools = match profile {
+            Profile::Conformance | Profile::Paginated => TABLE.tools.as_slice(),
+            // The list begins with the simplest one.
+            Profile::Minimal => TABLE.tools.get(..1).unwrap_or_default(),
+            Profile::Empty => &[],
+            Profile::Gateway => &TABLE.gateway,
+        };
+        let there = |tool: &&BenchTool| files == FileTools::Offered || !tool.touches_files();
+        let tools = tools.iter().filter(there);
         Ok(Self {
-            tools: tools.filter(|tool| keeps_tool(tool.name())).collect(),
+            tools: tools.filter(|tool| keeps_tool(&tool.name)).collect(),
             resources: listed(everything, RESOURCES.iter().map(|r| r.uri), &keeps_resource),
             templates: listed(everything, TEMPLATES.iter().copied(), &keeps_resource),
             prompts: listed(everything, prompts(), &keeps_prompt),
@@ -154,22 +153,19 @@ impl Offer {
 impl Offer {
     /// The tools by name, in the order of the list.
     pub fn tool_names(&self) -> Vec<&'static str> {
-        self.tools.iter().map(|tool| tool.name()).collect()
+        self.tools.iter().map(|tool| tool.name.as_str()).collect()
     }
 }
 
 impl Default for Offer {
     fn default() -> Self {
-        Self {
-            tools: BenchTool::all()
-                .filter(|tool| !tool.touches_files())
-                .collect(),
-            resources: RESOURCES.iter().map(|resource| resource.uri).collect(),
-            templates: TEMPLATES.to_vec(),
-            prompts: prompts().collect(),
-            page_size: None,
-            declares_all: true,
-        }
+        Self::new(
+            Profile::default(),
+            &Selection::default(),
+            None,
+            FileTools::Absent,
+        )
+        .expect("only a glob can be wrong, and there is none")
     }
 }
 

@@ -32,7 +32,7 @@ async fn no_answer_holds_a_value_of_the_environment() {
     for tool in BenchTool::all() {
         let arguments = json!({"path": "$HOME/${PATH}", "text": "$HOME"});
         for arguments in [json!({}), arguments] {
-            let params = json!({"name": tool.name(), "arguments": arguments});
+            let params = json!({"name": tool.name, "arguments": arguments});
             let (before, answer) = client.request("tools/call", params).await;
             said.extend([format!("{before:?}"), answer.to_string()]);
         }

@@ -4,26 +4,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::surface::call::{Call, structured_result, tool_error};
-
-pub(super) fn spec() -> Spec {
-    Spec {
-        about: "Counts its calls in this process, in this session and in the state file",
-        input: json!({"type": "object", "additionalProperties": false}),
-        output: Some(json!({
-            "type": "object",
-            "properties": {
-                "process": {"type": "integer", "minimum": 1},
-                "session": {"type": "integer", "minimum": 1},
-                "state": {"type": "integer", "minimum": 1},
-            },
-            "required": ["process", "session"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::Changes,
-    }
-}
 
 pub(super) fn counter(call: &Call<'_>) -> Value {
     let next = |count: &std::sync::atomic::AtomicU64| count.fetch_add(1, Ordering::Relaxed) + 1;

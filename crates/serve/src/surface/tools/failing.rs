@@ -4,50 +4,11 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::draw;
 use crate::surface::call::{Call, structured_result, tool_error};
 
 /// The code of a protocol error where none is asked for.
 const INTERNAL_ERROR: i32 = -32603;
-
-pub(super) fn error_spec() -> Spec {
-    Spec {
-        about: "Fails: as a tool error, or as a JSON-RPC error with a chosen code and data",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "layer": {
-                    "type": "string",
-                    "enum": ["tool", "rpc"],
-                    "default": "tool",
-                    "description": "a result with isError, or a JSON-RPC error",
-                },
-                "message": {"type": "string", "default": "synthetic error"},
-                "code": {
-                    "type": "integer",
-                    "minimum": i32::MIN,
-                    "maximum": i32::MAX,
-                    "default": INTERNAL_ERROR,
-                    "description": "of the JSON-RPC error",
-                },
-                "data": {"description": "of the JSON-RPC error, any JSON"},
-                "category": {
-                    "type": "string",
-                    "description": "a label that only the journal shows",
-                },
-                "as_tool": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "a tool error with structured content",
-                },
-            },
-            "additionalProperties": false,
-        }),
-        output: None,
-        hints: Hints::Pure,
-    }
-}
 
 pub(super) fn error(call: &Call<'_>) -> Result<Value, ErrorData> {
     let message = match call.text("message") {
@@ -70,49 +31,6 @@ pub(super) fn error(call: &Call<'_>) -> Result<Value, ErrorData> {
         result["structuredContent"] = json!({"triggered": true});
     }
     Ok(result)
-}
-
-pub(super) fn flaky_spec() -> Spec {
-    Spec {
-        about: "Fails at a seeded rate, the first n times, or every n-th time",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "mode": {
-                    "type": "string",
-                    "enum": ["rate", "first", "every"],
-                    "default": "rate",
-                },
-                "fail_rate": {
-                    "type": "number",
-                    "default": 0.5,
-                    "description": "mode rate: fails if the roll is under it; clamped to 0..1",
-                },
-                "seed": {
-                    "type": "string",
-                    "description": "mode rate: the roll depends on it and call_id alone; \
-                                    empty means the server's",
-                },
-                "call_id": {
-                    "type": "integer",
-                    "description": "mode rate: 0 where a seed is given, else the number of the call",
-                },
-                "n": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "mode first: how many calls fail (1); mode every: which (2)",
-                },
-                "key": {
-                    "type": "string",
-                    "default": "",
-                    "description": "modes first and every: calls of one key are counted together",
-                },
-            },
-            "additionalProperties": false,
-        }),
-        output: None,
-        hints: Hints::ReadOnly,
-    }
 }
 
 pub(super) fn flaky(call: &Call<'_>) -> Value {

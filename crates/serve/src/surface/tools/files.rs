@@ -11,51 +11,7 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::surface::call::{Call, structured_result, tool_error};
-
-pub(super) fn write_spec() -> Spec {
-    Spec {
-        about: "Writes a text file in the server's folder and makes the folders on its way",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "path": {"type": "string", "description": "relative to the server's folder"},
-                "text": {"type": "string", "default": ""},
-            },
-            "required": ["path"],
-            "additionalProperties": false,
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "bytes": {"type": "integer"}},
-            "required": ["path", "bytes"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::Changes,
-    }
-}
-
-pub(super) fn delete_spec() -> Spec {
-    Spec {
-        about: "Deletes a file in the server's folder",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "path": {"type": "string", "description": "relative to the server's folder"},
-            },
-            "required": ["path"],
-            "additionalProperties": false,
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "deleted": {"type": "boolean"}},
-            "required": ["path", "deleted"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::Changes,
-    }
-}
 
 pub(super) fn write(call: &Call<'_>) -> Value {
     let text = call.text("text").unwrap_or_default();

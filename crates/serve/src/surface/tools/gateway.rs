@@ -1,7 +1,5 @@
-//! The tools of the profile `gateway`: those of another well-known fixture for gateways, by name, input and output. What
-//! they say of themselves is in `gateway.json`.
+//! The tools of the profile `gateway`: those of another well-known fixture for gateways, by name, input and output.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,13 +7,9 @@ use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Hints, Spec, failing, plain, waiting};
 use crate::draw::{Pcg, fnv1a};
 use crate::http;
 use crate::surface::call::{Call, Waited, structured_result, tool_error};
-
-static SPECS: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(include_str!("gateway.json")).unwrap_or_default());
 
 /// The most characters of `sized_response`.
 const LARGEST: i64 = 1 << 20;
@@ -27,71 +21,6 @@ ut enim ad minim veniam quis nostrud exercitation ullamco laboris nisi ut aliqui
 dolor in reprehenderit in voluptate velit esse cillum dolore fugiat nulla pariatur excepteur sint occaecat cupidatat non \
 proident sunt in culpa qui officia deserunt mollit anim id est laborum";
 
-/// What `chatty` says.
-const CHATTY: [&str; 4] = [
-    "first block: a few words",
-    "second block: some more words, so that one can be told from the other",
-    "third block: 1, 2, 3",
-    "fourth block: crème brûlée, piñata, Ærøskøbing",
-];
-
-/// One tool of the profile, by the name that a client calls it by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GatewayTool(pub(super) &'static str);
-
-impl GatewayTool {
-    /// All of them, in the order of the list.
-    pub(super) const ALL: [&str; 12] = [
-        "whoami",
-        "echo",
-        "headers",
-        "fixed_response",
-        "sized_response",
-        "lorem",
-        "error",
-        "slow",
-        "flaky",
-        "progress",
-        "long_output",
-        "chatty",
-    ];
-
-    pub(super) fn spec(self) -> Spec {
-        let said: &'static Value = &SPECS[self.0];
-        Spec {
-            about: said["about"].as_str().unwrap_or_default(),
-            input: said["input"].clone(),
-            output: said.get("output").cloned(),
-            hints: match said["hints"].as_str() {
-                Some("pure") => Hints::Pure,
-                Some("read-only") => Hints::ReadOnly,
-                Some(_) | None => Hints::Changes,
-            },
-        }
-    }
-
-    pub(super) async fn run(self, call: &Call<'_>) -> Result<Value, ErrorData> {
-        Ok(match self.0 {
-            "whoami" => whoami(call),
-            "echo" => plain::echo(call),
-            "headers" => headers(call),
-            "fixed_response" => fixed(call.text("key").unwrap_or_default()),
-            "sized_response" => sized(call.whole("size").unwrap_or(0)),
-            "lorem" => lorem(call),
-            "error" => return failing::error(call),
-            "slow" => return waiting::slow(call).await,
-            "flaky" => failing::flaky(call),
-            "progress" => return progress(call).await,
-            "long_output" => {
-                let blocks = within(call, "blocks", 3, 50);
-                let chars = within(call, "chars", 256, 65_536);
-                texts((0..blocks).map(|at| filler(at, chars)))
-            }
-            _ => texts(CHATTY.into_iter().map(str::to_owned)),
-        })
-    }
-}
-
 /// A number from 1 to `most`; `otherwise` where it is none of them or not given.
 fn within(call: &Call<'_>, name: &str, otherwise: usize, most: usize) -> usize {
     let given = call.whole(name).filter(|given| *given > 0);
@@ -100,12 +29,14 @@ fn within(call: &Call<'_>, name: &str, otherwise: usize, most: usize) -> usize {
     })
 }
 
-fn texts(texts: impl Iterator<Item = String>) -> Value {
-    let blocks = texts.map(|text| json!({"type": "text", "text": text}));
-    json!({"content": blocks.collect::<Vec<_>>()})
+pub(super) fn long(call: &Call<'_>) -> Value {
+    let blocks = within(call, "blocks", 3, 50);
+    let chars = within(call, "chars", 256, 65_536);
+    let texts = (0..blocks).map(|at| json!({"type": "text", "text": filler(at, chars)}));
+    json!({"content": texts.collect::<Vec<_>>()})
 }
 
-fn whoami(call: &Call<'_>) -> Value {
+pub(super) fn whoami(call: &Call<'_>) -> Value {
     structured_result(&match http::identity(call.context) {
         Some(name) => {
             json!({"subject": format!("apikey:{name}"), "auth_type": "apikey", "name": name})
@@ -114,20 +45,20 @@ fn whoami(call: &Call<'_>) -> Value {
     })
 }
 
-fn headers(call: &Call<'_>) -> Value {
+pub(super) fn headers(call: &Call<'_>) -> Value {
     let headers: Map<String, Value> = http::headers(call.context);
     let count = headers.len();
     structured_result(&json!({"headers": headers, "count": count}))
 }
 
-fn fixed(key: &str) -> Value {
+pub(super) fn fixed(key: &str) -> Value {
     let digest = Bytes::copy_from_slice(&Sha256::digest(key.as_bytes()));
     let hash = format!("{digest:x}");
     let body = format!("fixed[{key}]: {hash}");
     structured_result(&json!({"key": key, "hash": hash, "body": body}))
 }
 
-fn sized(size: i64) -> Value {
+pub(super) fn sized(size: i64) -> Value {
     if size < 0 {
         return tool_error(&format!("size must be >= 0, got {size}"));
     }
@@ -139,7 +70,7 @@ fn sized(size: i64) -> Value {
     structured_result(&json!({"size": size, "body": body}))
 }
 
-fn lorem(call: &Call<'_>) -> Value {
+pub(super) fn lorem(call: &Call<'_>) -> Value {
     let words = within(call, "words", 50, 5_000);
     let of_server = call.bench.options.seed.to_string();
     let seed = call.text("seed").filter(|seed| !seed.is_empty());
@@ -175,7 +106,7 @@ fn filler(at: usize, chars: usize) -> String {
         .collect()
 }
 
-async fn progress(call: &Call<'_>) -> Result<Value, ErrorData> {
+pub(super) async fn steps(call: &Call<'_>) -> Result<Value, ErrorData> {
     let steps = within(call, "steps", 5, 100);
     let pause = within(call, "step_ms", 200, 5_000);
     let pause = Duration::from_millis(u64::try_from(pause).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! The tools: their list, their entries, the check of arguments, and the way to each.
+//! The tools: what they say of themselves, which is in the tables, the check of arguments, and the way to each.
 
 mod counting;
 mod failing;
@@ -6,74 +6,49 @@ mod files;
 mod gateway;
 mod plain;
 mod structured;
-pub(super) mod telling;
+mod telling;
 mod waiting;
 
-use std::mem;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use self::gateway::GatewayTool;
-use super::call::{Call, tool_error};
-use super::official::{Official, TABLE};
+use super::call::{Call, structured_result, text_result, tool_error};
+use super::changes::List;
+use super::official::{TABLE, fill};
+use super::rounds::{Heard, Inquiry};
+use super::tasks::Job;
+use crate::http::TakenUp;
 
-/// One tool of the bench.
-#[derive(Debug, Clone, Copy)]
-pub enum BenchTool {
-    /// Constant text.
-    SimpleText,
-    /// What came, sent back.
-    Echo,
-    /// Exactly the result that was asked for.
-    Reply,
-    /// Right and wrong structured content.
-    Structured,
-    /// Errors of both layers.
-    Error,
-    /// Takes its time.
-    Slow,
-    /// Fails now and then.
-    Flaky,
-    /// How often it was called.
-    Counter,
-    /// Any notification.
-    Emit,
-    /// Three progress notifications.
-    Progress,
-    /// Three log messages.
-    Logging,
-    /// Writes a file.
-    WriteFile,
-    /// Deletes a file.
-    DeleteFile,
-    /// One that the official suite asks for.
-    Official(&'static Official),
-    /// One of the profile `gateway`, and of no other.
-    Gateway(GatewayTool),
-}
-
-impl PartialEq for BenchTool {
-    fn eq(&self, other: &Self) -> bool {
-        mem::discriminant(self) == mem::discriminant(other) && self.name() == other.name()
-    }
-}
-
-/// What a tool says of itself.
-struct Spec {
-    about: &'static str,
-    input: Value,
+/// One tool.
+#[derive(Debug, Default, Deserialize)]
+pub struct BenchTool {
+    /// As a client calls it.
+    pub name: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// Arguments that are texts, each with what it is for; or else
+    #[serde(default)]
+    texts: JsonObject,
+    /// the schema of all.
+    schema: Option<Value>,
     output: Option<Value>,
-    hints: Hints,
+    /// Where nothing is written, what it does tells.
+    hints: Option<Hints>,
+    does: Does,
+    #[serde(skip)]
+    compiled: OnceLock<Result<Validator, String>>,
 }
 
 /// What a tool changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hints {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Hints {
     /// Nothing, and the same call gives the same answer.
     Pure,
     /// Nothing that lasts.
@@ -82,80 +57,74 @@ pub(super) enum Hints {
     Changes,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Does {
+    /// Gives this result.
+    Gives(Value),
+    /// Gives back its arguments.
+    #[default]
+    Shows,
+    /// Asks, and tells what was answered.
+    Asks(Inquiry),
+    Changes(List),
+    Counter,
+    DeleteFile,
+    Echo,
+    Emit,
+    Error,
+    FixedResponse,
+    Flaky,
+    Headers,
+    Logs,
+    LongOutput,
+    Lorem,
+    Progress,
+    Reconnects,
+    Reply,
+    SizedResponse,
+    Slow,
+    Steps,
+    Structured,
+    Whoami,
+    Works(Job),
+    WriteFile,
+}
+
 impl BenchTool {
-    /// Those with code of their own.
-    const OWN: [Self; 13] = [
-        Self::SimpleText,
-        Self::Echo,
-        Self::Reply,
-        Self::Structured,
-        Self::Error,
-        Self::Slow,
-        Self::Flaky,
-        Self::Counter,
-        Self::Emit,
-        Self::Progress,
-        Self::Logging,
-        Self::WriteFile,
-        Self::DeleteFile,
-    ];
-
-    /// What is only listed after the list was changed.
-    pub(super) fn dynamic() -> Self {
-        Self::Official(&TABLE.dynamic_tool)
-    }
-
-    /// All tools, in the order of the list.
-    pub fn all() -> impl Iterator<Item = Self> {
-        Self::OWN
-            .into_iter()
-            .chain(TABLE.tools.iter().map(Self::Official))
-    }
-
-    /// Those of the profile `gateway`.
-    pub(super) fn of_gateway() -> impl Iterator<Item = Self> {
-        let all = GatewayTool::ALL.into_iter();
-        all.map(|name| Self::Gateway(GatewayTool(name)))
-    }
-
-    /// As a client calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SimpleText => "test_simple_text",
-            Self::Echo => "echo",
-            Self::Reply => "reply",
-            Self::Structured => "structured",
-            Self::Error => "error",
-            Self::Slow => "slow",
-            Self::Flaky => "flaky",
-            Self::Counter => "counter",
-            Self::Emit => "emit",
-            Self::Progress => "test_tool_with_progress",
-            Self::Logging => "test_tool_with_logging",
-            Self::WriteFile => "write_file",
-            Self::DeleteFile => "delete_file",
-            Self::Official(tool) => &tool.name,
-            Self::Gateway(tool) => tool.0,
-        }
-    }
-
-    /// What it does, in one line.
-    pub fn about(self) -> &'static str {
-        self.spec().about
+    /// All tools but those of the profile `gateway`, in the order of the list.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        TABLE.tools.iter()
     }
 
     /// Whether it is only there with a folder that it may touch.
-    pub const fn touches_files(self) -> bool {
-        matches!(self, Self::WriteFile | Self::DeleteFile)
+    pub fn touches_files(&self) -> bool {
+        matches!(self.does, Does::WriteFile | Does::DeleteFile)
+    }
+
+    /// Whether its result is sent exactly as it is.
+    pub(super) fn is_verbatim(&self) -> bool {
+        matches!(self.does, Does::Reply)
     }
 
     /// The entry of `tools/list`.
-    pub(super) fn entry(self) -> Tool {
-        let spec = self.spec();
-        let mut tool = Tool::new(self.name(), spec.about, Arc::new(object(spec.input)));
-        tool.output_schema = spec.output.map(|schema| Arc::new(object(schema)));
+    pub(super) fn entry(&self) -> Tool {
+        let mut tool = Tool::new(
+            self.name.clone(),
+            self.about.clone(),
+            Arc::new(object(self.input())),
+        );
+        let output = self.output.clone();
+        tool.output_schema = output.map(|schema| Arc::new(object(schema)));
         let hints = ToolAnnotations::new();
-        tool.with_annotations(match spec.hints {
+        let of_kind = if matches!(self.does, Does::Gives(_) | Does::Shows) {
+            Hints::Pure
+        } else if matches!(self.does, Does::Changes(_)) {
+            Hints::Changes
+        } else {
+            Hints::ReadOnly
+        };
+        tool.with_annotations(match self.hints.unwrap_or(of_kind) {
             Hints::Pure => hints.read_only(true).idempotent(true),
             Hints::ReadOnly => hints.read_only(true),
             Hints::Changes => hints.read_only(false),
@@ -163,68 +132,69 @@ impl BenchTool {
     }
 
     /// The result of a call, as JSON.
-    pub(super) async fn run(self, call: &Call<'_>) -> Result<Value, ErrorData> {
+    pub(super) async fn run(&'static self, call: &Call<'_>) -> Result<Value, ErrorData> {
         if let Err(problem) = self.check(&call.arguments) {
             return Ok(tool_error(&problem));
         }
-        match self {
-            Self::SimpleText => Ok(plain::simple_text()),
-            Self::Echo => Ok(plain::echo(call)),
-            Self::Reply => Ok(plain::reply(call)),
-            Self::Structured => Ok(structured::run(call)),
-            Self::Error => failing::error(call),
-            Self::Slow => waiting::slow(call).await,
-            Self::Flaky => Ok(failing::flaky(call)),
-            Self::Counter => Ok(counting::counter(call)),
-            Self::Emit => telling::emit(call).await,
-            Self::Progress => telling::progress(call).await,
-            Self::Logging => telling::logging(call).await,
-            Self::WriteFile => Ok(files::write(call)),
-            Self::DeleteFile => Ok(files::delete(call)),
-            Self::Official(tool) => tool.run(call).await,
-            Self::Gateway(tool) => tool.run(call).await,
-        }
+        Ok(match &self.does {
+            Does::Gives(result) => fill(result, &call.arguments),
+            Does::Shows => structured_result(&json!(call.arguments)),
+            Does::Asks(inquiry) => match inquiry.hear(call).await? {
+                Heard::Answers(answers) => inquiry.told(&answers),
+                Heard::Needs(result) | Heard::Refused(result) => result,
+            },
+            Does::Changes(list) => {
+                call.bench.shared.changes.change(*list).await;
+                text_result("the list is another one now")
+            }
+            Does::Counter => counting::counter(call),
+            Does::DeleteFile => files::delete(call),
+            Does::Echo => plain::echo(call),
+            Does::Emit => telling::emit(call).await?,
+            Does::Error => failing::error(call)?,
+            Does::FixedResponse => gateway::fixed(call.text("key").unwrap_or_default()),
+            Does::Flaky => failing::flaky(call),
+            Does::Headers => gateway::headers(call),
+            Does::Logs => telling::logging(call).await?,
+            Does::LongOutput => gateway::long(call),
+            Does::Lorem => gateway::lorem(call),
+            Does::Progress => telling::progress(call).await?,
+            Does::Reconnects => {
+                TakenUp::wait(call.context).await;
+                text_result("the answer comes on another stream")
+            }
+            Does::Reply => plain::reply(call),
+            Does::SizedResponse => gateway::sized(call.whole("size").unwrap_or(0)),
+            Does::Slow => waiting::slow(call).await?,
+            Does::Steps => gateway::steps(call).await?,
+            Does::Structured => structured::run(call),
+            Does::Whoami => gateway::whoami(call),
+            Does::Works(job) => job.work(call).await?,
+            Does::WriteFile => files::write(call),
+        })
     }
 
-    fn spec(self) -> Spec {
-        match self {
-            Self::SimpleText => plain::simple_text_spec(),
-            Self::Echo => plain::echo_spec(),
-            Self::Reply => plain::reply_spec(),
-            Self::Structured => structured::spec(),
-            Self::Error => failing::error_spec(),
-            Self::Slow => waiting::slow_spec(),
-            Self::Flaky => failing::flaky_spec(),
-            Self::Counter => counting::spec(),
-            Self::Emit => telling::emit_spec(),
-            Self::Progress => telling::progress_spec(),
-            Self::Logging => telling::logging_spec(),
-            Self::WriteFile => files::write_spec(),
-            Self::DeleteFile => files::delete_spec(),
-            Self::Official(tool) => Spec {
-                about: &tool.about,
-                input: tool.input(),
-                output: None,
-                hints: tool.hints(),
-            },
-            Self::Gateway(tool) => tool.spec(),
+    /// The schema of the arguments.
+    pub(super) fn input(&self) -> Value {
+        if let Some(schema) = &self.schema {
+            return schema.clone();
         }
+        let mut schema = json!({"type": "object", "additionalProperties": false});
+        if !self.texts.is_empty() {
+            let texts = self.texts.iter().map(|(name, about)| {
+                let schema = json!({"type": "string", "description": about});
+                (name.clone(), schema)
+            });
+            schema["properties"] = texts.collect();
+            schema["required"] = self.texts.keys().cloned().collect();
+        }
+        schema
     }
 
     /// Arguments that do not fit the schema are a tool error, which a model can read.
-    fn check(self, arguments: &JsonObject) -> Result<(), String> {
-        // What is only listed after a change is behind all that are always there.
-        static COMPILED: LazyLock<Vec<OnceLock<Result<Validator, String>>>> = LazyLock::new(|| {
-            let all = BenchTool::all().chain(BenchTool::of_gateway());
-            (0..=all.count()).map(|_| OnceLock::new()).collect()
-        });
-        let mut all = Self::all().chain(Self::of_gateway());
-        let place = all.position(|tool| tool == self);
-        let validator = COMPILED[place.unwrap_or(COMPILED.len() - 1)]
-            .get_or_init(|| {
-                jsonschema::validator_for(&self.spec().input).map_err(|error| error.to_string())
-            })
-            .as_ref()?;
+    fn check(&self, arguments: &JsonObject) -> Result<(), String> {
+        let compile = || jsonschema::validator_for(&self.input()).map_err(|it| it.to_string());
+        let validator = self.compiled.get_or_init(compile).as_ref()?;
         let given = Value::Object(arguments.clone());
         let mut problems = validator.iter_errors(&given).map(|error| {
             let at = error.instance_path().to_string();
@@ -241,18 +211,17 @@ impl BenchTool {
         });
         match problems.next() {
             None => Ok(()),
-            Some(first) => Err(format!("invalid arguments for {}: {first}", self.name())),
+            Some(first) => Err(format!("invalid arguments for {}: {first}", self.name)),
         }
     }
 }
 
 /// Every schema here is written as an object.
 fn object(schema: Value) -> JsonObject {
-    match schema {
-        Value::Object(members) => members,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            JsonObject::new()
-        }
+    if let Value::Object(members) = schema {
+        members
+    } else {
+        JsonObject::new()
     }
 }
 
@@ -265,34 +234,38 @@ mod tests {
         let mut names = Vec::new();
         for tool in BenchTool::all() {
             let entry = tool.entry();
-            assert_eq!(entry.input_schema["type"], "object", "{}", tool.name());
+            assert_eq!(entry.input_schema["type"], "object", "{}", tool.name);
             assert!(entry.description.is_some_and(|text| text.len() > 10));
             let input = Value::Object((*entry.input_schema).clone());
             jsonschema::validator_for(&input).unwrap();
             if let Some(output) = entry.output_schema {
-                assert_eq!(output["type"], "object", "{}", tool.name());
+                assert_eq!(output["type"], "object", "{}", tool.name);
                 jsonschema::validator_for(&Value::Object((*output).clone())).unwrap();
             }
-            assert!(!names.contains(&tool.name()), "{} twice", tool.name());
-            names.push(tool.name());
+            assert!(!names.contains(&&tool.name), "{} twice", tool.name);
+            names.push(&tool.name);
         }
         assert_eq!(names[0], "test_simple_text");
+    }
+
+    fn named(name: &str) -> &'static BenchTool {
+        BenchTool::all().find(|tool| tool.name == name).unwrap()
     }
 
     #[test]
     fn arguments_are_checked_by_the_schema() {
         let arguments = |json: Value| object(json);
         let wrong = serde_json::json!({"milliseconds": "soon"});
-        let problem = BenchTool::Slow.check(&arguments(wrong)).unwrap_err();
+        let problem = named("slow").check(&arguments(wrong)).unwrap_err();
         assert!(problem.contains("invalid arguments for slow"), "{problem}");
         assert!(problem.contains("/milliseconds"), "{problem}");
         let extra = serde_json::json!({"extra": 1});
-        let problem = BenchTool::Counter.check(&arguments(extra)).unwrap_err();
+        let problem = named("counter").check(&arguments(extra)).unwrap_err();
         assert_eq!(
             problem,
             "invalid arguments for counter: there are none, and \"extra\" is given"
         );
         let right = serde_json::json!({"milliseconds": 3});
-        assert!(BenchTool::Slow.check(&arguments(right)).is_ok());
+        assert!(named("slow").check(&arguments(right)).is_ok());
     }
 }

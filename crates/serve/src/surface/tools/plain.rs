@@ -1,52 +1,9 @@
-//! Tools that answer at once: constant text, an echo, any result.
+//! Tools that answer at once: an echo, any result.
 
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
-use crate::surface::call::{Call, structured_result, text_result};
-
-pub(super) fn simple_text_spec() -> Spec {
-    Spec {
-        about: "Gives a constant text; takes any arguments and ignores them",
-        input: json!({"type": "object"}),
-        output: None,
-        hints: Hints::Pure,
-    }
-}
-
-pub(super) fn simple_text() -> Value {
-    text_result("a simple text for testing")
-}
-
-pub(super) fn echo_spec() -> Spec {
-    Spec {
-        about: "Gives back its arguments; those that nobody knows are shown as injected",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "message": {"type": "string", "description": "any text"},
-                "extras": {"type": "object", "description": "any members"},
-                "with_meta": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "adds the _meta of the request",
-                },
-            },
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {
-                "message": {"type": "string"},
-                "extras": {"type": "object"},
-                "injected": {"type": "object"},
-                "_meta": {"type": "object"},
-            },
-            "additionalProperties": false,
-        })),
-        hints: Hints::Pure,
-    }
-}
+use crate::surface::call::{Call, structured_result};
 
 pub(super) fn echo(call: &Call<'_>) -> Value {
     let mut answer = JsonObject::new();
@@ -69,33 +26,6 @@ pub(super) fn echo(call: &Call<'_>) -> Value {
         answer.insert("_meta".to_owned(), call.meta.clone());
     }
     structured_result(&Value::Object(answer))
-}
-
-pub(super) fn reply_spec() -> Spec {
-    Spec {
-        about: "Gives exactly the result that its arguments spell out",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "content": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"type": {"type": "string"}},
-                        "required": ["type"],
-                    },
-                    "description": "content blocks, sent as they are",
-                },
-                "text": {"type": "string", "description": "short for one block of text"},
-                "structuredContent": {"description": "sent as it is"},
-                "isError": {"type": "boolean", "description": "sent as it is"},
-                "_meta": {"type": "object", "description": "sent as it is"},
-            },
-            "additionalProperties": false,
-        }),
-        output: None,
-        hints: Hints::Pure,
-    }
 }
 
 pub(super) fn reply(call: &Call<'_>) -> Value {

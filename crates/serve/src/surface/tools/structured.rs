@@ -2,38 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::surface::call::{Call, structured_result, text_result};
-
-pub(super) fn spec() -> Spec {
-    Spec {
-        about: "Declares an output schema; its variant says how the result keeps to it",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "variant": {
-                    "type": "string",
-                    "enum": ["valid", "mismatch", "missing", "mirror_differs", "non_object"],
-                    "default": "valid",
-                    "description": "valid; a member of the wrong type; no structured content; \
-                                    a text that says something else; an array for an object",
-                },
-            },
-            "additionalProperties": false,
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {
-                "name": {"type": "string"},
-                "count": {"type": "integer", "minimum": 0},
-                "tags": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["name", "count"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::Pure,
-    }
-}
 
 pub(super) fn run(call: &Call<'_>) -> Value {
     let valid = json!({"name": "bench", "count": 3, "tags": ["a", "b"]});

@@ -7,9 +7,7 @@ use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::surface::call::{Call, Waited, structured_result, text_result, tool_error};
-use crate::surface::levels;
 
 /// The most notifications of one call.
 const MOST: u64 = 100_000;
@@ -17,35 +15,6 @@ const MOST: u64 = 100_000;
 const MOST_KEPT: u64 = 64 << 20;
 /// Between two notifications of a tool of the official suite.
 const PAUSE: Duration = Duration::from_millis(50);
-
-pub(super) fn emit_spec() -> Spec {
-    Spec {
-        about: "Sends any notification as it is written, during the call or after its answer",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "method": {"type": "string", "description": "none: only stderr is written"},
-                "params": {"description": "sent as they are; none: no params"},
-                "count": {"type": "integer", "minimum": 0, "maximum": MOST, "default": 1},
-                "interval_ms": {"type": "integer", "minimum": 0, "maximum": 60_000, "default": 0},
-                "after_reply": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "sends them after the answer of this call",
-                },
-                "stderr": {"type": "string", "description": "a line for stderr"},
-            },
-            "additionalProperties": false,
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {"emitted": {"type": "integer", "minimum": 0}},
-            "required": ["emitted"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::ReadOnly,
-    }
-}
 
 pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
     if let Some(text) = call.text("stderr") {
@@ -91,15 +60,6 @@ pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
     Ok(structured_result(&json!({"emitted": count})))
 }
 
-pub(super) fn progress_spec() -> Spec {
-    Spec {
-        about: "Reports progress 0, 50 and 100 of 100 to a call with a progress token",
-        input: json!({"type": "object", "additionalProperties": false}),
-        output: None,
-        hints: Hints::ReadOnly,
-    }
-}
-
 pub(super) async fn progress(call: &Call<'_>) -> Result<Value, ErrorData> {
     if let Some(token) = call.meta.get("progressToken") {
         for done in [0, 50, 100] {
@@ -122,22 +82,7 @@ pub(super) async fn progress(call: &Call<'_>) -> Result<Value, ErrorData> {
     Ok(text_result("progress is complete"))
 }
 
-pub(super) fn logging_spec() -> Spec {
-    Spec {
-        about: "Sends three log messages of a level, as far as the client wants that level",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "level": {"type": "string", "enum": levels::names(), "default": "info"},
-            },
-            "additionalProperties": false,
-        }),
-        output: None,
-        hints: Hints::ReadOnly,
-    }
-}
-
-pub(in crate::surface) async fn logging(call: &Call<'_>) -> Result<Value, ErrorData> {
+pub(super) async fn logging(call: &Call<'_>) -> Result<Value, ErrorData> {
     let level = call.text("level").unwrap_or("info");
     for (at, data) in ["the tool starts", "the tool works", "the tool ends"]
         .into_iter()

@@ -5,46 +5,11 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use serde_json::{Value, json};
 
-use super::{Hints, Spec};
 use crate::surface::call::{Call, Waited, milliseconds, structured_result};
 use crate::wire::WaitsFor;
 
 /// The longest sleep.
 const LONGEST: u64 = 60_000;
-
-pub(super) fn slow_spec() -> Spec {
-    Spec {
-        about: "Sleeps, then says for how long; can hang, and can answer after a cancel",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "milliseconds": {
-                    "type": "integer",
-                    "default": 0,
-                    "description": "clamped to 0..60000",
-                },
-                "hang": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "waits until it is cancelled or the server ends",
-                },
-                "late": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "answers after a cancel, which nobody waits for any more",
-                },
-            },
-            "additionalProperties": false,
-        }),
-        output: Some(json!({
-            "type": "object",
-            "properties": {"slept_ms": {"type": "integer", "minimum": 0}},
-            "required": ["slept_ms"],
-            "additionalProperties": false,
-        })),
-        hints: Hints::ReadOnly,
-    }
-}
 
 pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
     let from = call.bench.options.clock.elapsed();
