@@ -17,7 +17,7 @@ use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Header, Journal};
 use super::tap::{
-    Emit, Frame, Heard, JournalTo, Leave, PassThrough, Redaction, Stop, Tap, TapOptions, Ticket,
+    Emit, Frame, Heard, JournalTo, Leave, PassThrough, Stop, Tap, TapOptions, Ticket,
 };
 use text::credential::SecretKeys;
 
@@ -210,10 +210,7 @@ fn journal(
     server: &ServeOptions,
     (carrier, rules): (Carrier, &[Rule]),
 ) -> Result<Journal, String> {
-    let keys = match wanted.redaction {
-        Redaction::On => Some(SecretKeys::with(&wanted.redact)),
-        Redaction::Off => None,
-    };
+    let keys = (!wanted.no_redact).then(|| SecretKeys::with(&wanted.redact));
     let header = Header {
         seed: server.seed,
         profile: server.profile.name().to_owned(),

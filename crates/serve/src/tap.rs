@@ -32,8 +32,6 @@ pub struct Frame<'a> {
     pub id: Option<&'a Value>,
     /// Tool or prompt name, or URI, of the request (of an answer: of the request that it answers).
     pub target: Option<&'a str>,
-    /// Bytes of a line that could not be read whole; the message is its outline.
-    pub cut: Option<usize>,
     /// Who sends it, as the journal shows it, where that is told with each message.
     pub sender: Option<&'a Value>,
 }
@@ -278,16 +276,6 @@ impl JournalLevel {
     }
 }
 
-/// Whether secrets are taken out of the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Redaction {
-    /// Keys and values that look like secrets are replaced.
-    #[default]
-    On,
-    /// All is written as it is.
-    Off,
-}
-
 /// What was asked of faults and journal, as plain values.
 #[derive(Debug, Clone, Default)]
 pub struct TapOptions {
@@ -301,6 +289,6 @@ pub struct TapOptions {
     pub journal_level: JournalLevel,
     /// `--redact`, in order.
     pub redact: Vec<String>,
-    /// `--no-redact` turns it off.
-    pub redaction: Redaction,
+    /// `--no-redact`: secrets stay in the journal.
+    pub no_redact: bool,
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{NotServed, options, run, say, taps, until_signalled};
 use crate::cli::serve::{AuthMode, ServeArgs};
-use serve::http::{Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, Style};
+use serve::http::{Auth, HttpOptions, Keys, Listening, Style};
 use serve::{Ended, layer};
 
 /// Serves over HTTP until a signal or limit.
@@ -50,21 +50,9 @@ fn http_options(args: &ServeArgs) -> Result<HttpOptions, Vec<String>> {
         path: args.path.clone(),
         allow_hosts: args.allow_host.clone(),
         allow_origins: args.allow_origin.clone(),
-        sessions: if args.stateless {
-            SessionMode::None
-        } else {
-            SessionMode::Kept
-        },
-        answers: if args.json_response {
-            Answers::Json
-        } else {
-            Answers::Streams
-        },
-        resume: if args.no_resume {
-            Resume::Refused
-        } else {
-            Resume::Offered
-        },
+        stateless: args.stateless,
+        json_response: args.json_response,
+        no_resume: args.no_resume,
         session_ttl: args.session_ttl,
         auth: auth(args).map_err(|problem| vec![problem])?,
     })

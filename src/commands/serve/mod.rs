@@ -11,7 +11,7 @@ use crate::cli::serve::{Era, Level, ServeArgs};
 use serve::{
     Clock, Ended, FileTools, Offer, Selection, ServeOptions, State, Stop, catalogue, ending,
     faults, layer, offered_revisions, stdio,
-    tap::{JournalLevel, JournalTo, Redaction, TapOptions},
+    tap::{JournalLevel, JournalTo, TapOptions},
 };
 use text::exit::ExitCode;
 
@@ -164,11 +164,7 @@ fn taps(args: ServeArgs) -> TapOptions {
             Level::Wire => JournalLevel::Wire,
         },
         redact: args.redact,
-        redaction: if args.no_redact {
-            Redaction::Off
-        } else {
-            Redaction::On
-        },
+        no_redact: args.no_redact,
     }
 }
 

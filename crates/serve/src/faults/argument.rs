@@ -35,25 +35,12 @@ pub enum Takes {
 pub enum Given {
     /// The fault takes none.
     Nothing,
-    /// A count, an error code or a size.
+    /// A count, a code or a size.
     Number(i64),
-    /// An exit code.
-    ExitCode(u8),
     /// A length of time.
     Time(Duration),
-    /// Free text.
+    /// Free text, or the one known word.
     Text(String),
-    /// Whether the one known word was there.
-    Word(Said),
-}
-
-/// Whether a fault's optional word was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
-    /// It was.
-    Yes,
-    /// It was not.
-    No,
 }
 
 /// The most bytes a size may ask for.
@@ -68,12 +55,12 @@ impl Takes {
         match self {
             Self::Nothing => Given::Nothing,
             Self::Count { default, .. } | Self::Size(default) => Given::Number(signed(default)),
-            Self::ExitCode(code) => Given::ExitCode(code),
+            Self::ExitCode(code) => Given::Number(i64::from(code)),
             Self::RpcCode(code) => Given::Number(code),
             Self::Status(code) => Given::Number(i64::from(code)),
             Self::Time(length) => Given::Time(length),
             Self::Text(text) => Given::Text(text.to_owned()),
-            Self::Word(_) => Given::Word(Said::No),
+            Self::Word(_) => Given::Text(String::new()),
         }
     }
 
@@ -86,7 +73,10 @@ impl Takes {
                 .ok()
                 .filter(|count| (1..=limit).contains(count))
                 .map(|count| Given::Number(signed(count))),
-            Self::ExitCode(_) => text.parse::<u8>().ok().map(Given::ExitCode),
+            Self::ExitCode(_) => {
+                let code = text.parse::<u8>().ok();
+                code.map(|code| Given::Number(i64::from(code)))
+            }
             Self::RpcCode(_) => text.parse::<i64>().ok().map(Given::Number),
             Self::Status(_) => text
                 .parse::<u16>()
@@ -96,7 +86,7 @@ impl Takes {
             Self::Time(_) => read_time(text).map(Given::Time),
             Self::Size(_) => read_size(text).map(|size| Given::Number(signed(size))),
             Self::Text(_) => (!text.is_empty()).then(|| Given::Text(text.to_owned())),
-            Self::Word(word) => (text == word).then_some(Given::Word(Said::Yes)),
+            Self::Word(word) => (text == word).then(|| Given::Text(text.to_owned())),
         };
         found.ok_or_else(|| self.phrase())
     }
@@ -149,11 +139,7 @@ impl Given {
 
     /// An exit code.
     pub fn exit_code(&self) -> u8 {
-        if let Self::ExitCode(code) = self {
-            *code
-        } else {
-            0
-        }
+        u8::try_from(self.code()).unwrap_or_default()
     }
 
     /// A length of time.
@@ -165,21 +151,12 @@ impl Given {
         }
     }
 
-    /// Free text.
+    /// Free text; the optional word where it was given.
     pub fn text(&self) -> &str {
         if let Self::Text(text) = self {
             text
         } else {
             ""
-        }
-    }
-
-    /// Whether the optional word was given.
-    pub fn word(&self) -> Said {
-        if let Self::Word(said) = self {
-            *said
-        } else {
-            Said::No
         }
     }
 }
@@ -305,7 +282,7 @@ mod tests {
             assert_eq!(takes.read(text), wanted.map_err(str::to_owned), "{text}");
         };
         case(Takes::Nothing, "1", Err("it takes no argument"));
-        case(Takes::ExitCode(1), "3", Ok(Given::ExitCode(3)));
+        case(Takes::ExitCode(1), "3", Ok(Given::Number(3)));
         case(Takes::ExitCode(1), "256", Err("an exit code from 0 to 255"));
         let count = Takes::Count {
             default: 5,
@@ -314,7 +291,11 @@ mod tests {
         case(count, "10", Ok(Given::Number(10)));
         case(count, "0", Err("a number from 1 to 10"));
         case(count, "11", Err("a number from 1 to 10"));
-        case(Takes::Word("open"), "open", Ok(Given::Word(Said::Yes)));
+        case(
+            Takes::Word("open"),
+            "open",
+            Ok(Given::Text("open".to_owned())),
+        );
         case(Takes::Word("open"), "shut", Err("nothing or `open`"));
         case(Takes::RpcCode(-1), "-32603", Ok(Given::Number(-32603)));
     }

@@ -9,6 +9,7 @@ use super::effects::{
 };
 use super::exchange::{Distortion, Exchange, Refusal};
 use super::place::Site;
+use crate::tap::{Emit, Ending};
 
 /// What a good tester reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +46,6 @@ impl Class {
             Self::Timeout => "timeout",
         }
     }
-}
-
-/// Whether a finding stands beside a class that does not say so itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
-    /// No finding is due.
-    Nothing,
-    /// A finding names the deviation.
-    Finding,
 }
 
 /// What a fault belongs to.
@@ -177,8 +169,8 @@ pub struct Row {
     pub over_http: Option<Class>,
     /// Which ways of carrying frames it can be made on.
     pub carriers: &'static [Carrier],
-    /// Whether a finding stands beside the class.
-    pub beside: Beside,
+    /// Whether a finding is due beside a class that does not say so itself.
+    pub has_finding: bool,
     /// In which phase the class is reported.
     pub phase: Phase,
     /// How it is done.
@@ -209,7 +201,7 @@ impl Row {
             class,
             over_http: None,
             carriers: group.carriers(),
-            beside: Beside::Nothing,
+            has_finding: false,
             phase: Phase::Subject,
             effect,
             does,
@@ -218,10 +210,8 @@ impl Row {
 
     /// What a good tester reports, in words: the class, and a finding where one is due beside it.
     pub fn reported(&self) -> String {
-        match self.beside {
-            Beside::Nothing => self.class.name().to_owned(),
-            Beside::Finding => format!("{} + finding", self.class.name()),
-        }
+        let finding = if self.has_finding { " + finding" } else { "" };
+        format!("{}{finding}", self.class.name())
     }
 
     /// The same over a transport of HTTP.
@@ -259,7 +249,7 @@ impl Row {
     }
 
     const fn with_finding(mut self) -> Self {
-        self.beside = Beside::Finding;
+        self.has_finding = true;
         self
     }
 
@@ -275,7 +265,7 @@ const fn count(default: u64, limit: u64) -> Takes {
 
 /// Makes the enum, the list of all and the rows from one table, so that none can lack a row.
 macro_rules! catalogue {
-    ($($fault:ident $id:literal: $group:ident $class:ident $effect:ident($how:path) $does:literal $(. $more:ident ( $($arg:expr),* ))*;)+) => {
+    ($($fault:ident $id:literal: $group:ident $class:ident $effect:ident($how:expr) $does:literal $(. $more:ident ( $($arg:expr),* ))*;)+) => {
         /// A deviation that the server can be asked for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Fault { $(#[doc = $does] $fault,)+ }
@@ -295,31 +285,31 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    StdoutBanner "stdout-banner": Bytes PassFinding Write(bytes::banner) "three text lines before the first frame"
+    StdoutBanner "stdout-banner": Bytes PassFinding Write(bytes::BANNER) "three text lines before the first frame"
         .at(Site::StreamOrAnswer, "start");
     StdoutNoiseBetween "stdout-noise-between": Bytes PassFinding Bend(bytes::noise_between) "a text line, then after DURATION the answer"
         .takes(Takes::Time(Duration::from_secs(1)));
     StdoutNoiseMidline "stdout-noise-midline": Bytes Violation Bend(bytes::noise_midline) "text inside the answer's line";
-    StdoutAnsi "stdout-ansi": Bytes PassFinding Write(bytes::ansi) "a line of escape sequences before the answer";
-    StdoutBom "stdout-bom": Bytes PassFinding Dress(bytes::byte_order_mark) "a byte-order mark before the first frame"
+    StdoutAnsi "stdout-ansi": Bytes PassFinding Write(bytes::ANSI) "a line of escape sequences before the answer";
+    StdoutBom "stdout-bom": Bytes PassFinding Dress(|style| style.mark = true) "a byte-order mark before the first frame"
         .at(Site::StreamOrAnswer, "start");
-    StdoutCrlf "stdout-crlf": Bytes Pass Dress(bytes::crlf) "CR LF line ends"
+    StdoutCrlf "stdout-crlf": Bytes Pass Dress(|style| style.end = "\r\n") "CR LF line ends"
         .at(Site::StreamOrAnswer, "start");
-    StdoutBlankLines "stdout-blank-lines": Bytes PassFinding Dress(bytes::blank_lines) "empty lines between frames"
+    StdoutBlankLines "stdout-blank-lines": Bytes PassFinding Dress(|style| style.blank_lines = true) "empty lines between frames"
         .at(Site::StreamOrAnswer, "start");
-    PrettyJson "pretty-json": Bytes Violation Bend(bytes::pretty) "the answer over several lines";
-    LspFraming "lsp-framing": Bytes Timeout Dress(bytes::content_length) "`Content-Length` framing"
+    PrettyJson "pretty-json": Bytes Violation Bend(|reply, _| reply.is_pretty = true) "the answer over several lines";
+    LspFraming "lsp-framing": Bytes Timeout Dress(|style| style.content_length = true) "`Content-Length` framing"
         .at(Site::StreamOrAnswer, "start").with_finding().in_handshake();
     NoTrailingNewline "no-trailing-newline": Bytes PassFinding Bend(bytes::no_newline)
         "the answer without newline, then exit 0; with `open` stdout stays open"
         .takes(Takes::Word("open"));
     InvalidUtf8 "invalid-utf8": Bytes PassFinding Bend(bytes::invalid_utf8) "a byte FF inside the answer's text";
-    NulByte "nul-byte": Bytes PassFinding Write(bytes::nul) "a line with one NUL before the answer";
+    NulByte "nul-byte": Bytes PassFinding Write(b"\0\n") "a line with one NUL before the answer";
     HugeLine "huge-line": Bytes Pass Bend(bytes::huge_line) "an answer of SIZE"
         .takes(Takes::Size(8 << 20));
     StderrFlood "stderr-flood": Bytes Pass Bend(bytes::stderr_flood) "SIZE on stderr before the answer"
         .takes(Takes::Size(50 << 20));
-    SplitWrites "split-writes": Bytes Pass Dress(bytes::bytewise) "one byte a write"
+    SplitWrites "split-writes": Bytes Pass Dress(|style| style.bytewise = true) "one byte a write"
         .at(Site::StreamOrAnswer, "tools/call");
 
     ExitBeforeInit "exit-before-init": Process Crash Start(process::exit_at_start) "exit at start"
@@ -328,8 +318,8 @@ catalogue! {
         .takes(Takes::ExitCode(1));
     ExitAfterReply "exit-after-reply": Process PassFinding Bend(process::exit_after) "the answer, then exit"
         .takes(Takes::ExitCode(1));
-    Abort "abort": Process Crash Bend(process::abort) "SIGABRT instead of the answer";
-    Segv "segv": Process Crash Bend(process::segv) "SIGSEGV instead of the answer";
+    Abort "abort": Process Crash Bend(|reply, _| reply.instead([Emit::End(Ending::Abort)])) "SIGABRT instead of the answer";
+    Segv "segv": Process Crash Bend(|reply, _| reply.instead([Emit::End(Ending::Segv)])) "SIGSEGV instead of the answer";
     SlowStart "slow-start": Process Pass Start(process::slow_start) "reads nothing for DURATION"
         .takes(Takes::Time(Duration::from_millis(300))).at(Site::Start, "start").in_handshake();
     IgnoreStdinEof "ignore-stdin-eof": Process PassFinding Deaf(Deaf::ToEof) "lives on after EOF"
@@ -338,25 +328,25 @@ catalogue! {
         .at(Site::Stop, "stop");
     OrphanGrandchild "orphan-grandchild": Process PassFinding Start(process::orphan_grandchild) "a child keeps stdout open after exit"
         .at(Site::Start, "start");
-    CloseStdout "close-stdout": Process TransportError Bend(process::close_stdout) "stdout closed instead of the answer, the process lives";
+    CloseStdout "close-stdout": Process TransportError Bend(|reply, _| reply.instead([Emit::CloseStdout])) "stdout closed instead of the answer, the process lives";
     OomCap "oom-cap": Process Crash Bend(process::out_of_memory) "takes SIZE of memory, then aborts"
         .takes(Takes::Size(256 << 20));
 
     TruncatedJson "truncated-json": JsonRpc Violation Bend(envelope::truncated) "half the answer and a newline";
-    NotJson "not-json": JsonRpc Timeout Bend(envelope::not_json) "a text line instead of the answer"
+    NotJson "not-json": JsonRpc Timeout Instead(b"the answer is on its way\n") "a text line instead of the answer"
         .with_finding().over_http(Class::Violation);
-    JsonNull "json-null": JsonRpc Timeout Bend(envelope::json_null) "`null` instead of the answer"
+    JsonNull "json-null": JsonRpc Timeout Instead(b"null\n") "`null` instead of the answer"
         .with_finding();
     BatchReply "batch-reply": JsonRpc PassFinding Bend(envelope::batch) "the answer inside an array";
-    MissingJsonrpc "missing-jsonrpc": JsonRpc PassFinding Bend(envelope::missing_jsonrpc) "an answer without `jsonrpc`";
+    MissingJsonrpc "missing-jsonrpc": JsonRpc PassFinding Omit(&["/jsonrpc"]) "an answer without `jsonrpc`";
     Jsonrpc10 "jsonrpc-1.0": JsonRpc PassFinding Bend(envelope::jsonrpc_1_0) "an answer with `jsonrpc` 1.0";
     WrongId "wrong-id": JsonRpc Violation Bend(envelope::wrong_id) "another id instead of the right one";
     NullId "null-id": JsonRpc Violation Bend(envelope::null_id) "a null id instead of the right one";
     IdTypeFlip "id-type-flip": JsonRpc PassFinding Bend(envelope::flip_id) "`3` answered as `\"3\"`, and the other way round";
     UnknownId "unknown-id": JsonRpc PassFinding Bend(envelope::stray_answer) "a stray answer, then the right one";
-    DuplicateReply "duplicate-reply": JsonRpc PassFinding Bend(envelope::twice) "the answer twice";
+    DuplicateReply "duplicate-reply": JsonRpc PassFinding Bend(|reply, _| reply.copies += 1) "the answer twice";
     ResultAndError "result-and-error": JsonRpc Violation Bend(envelope::both_members) "both members in one answer";
-    Neither "neither": JsonRpc Violation Bend(envelope::no_member) "neither `result` nor `error`";
+    Neither "neither": JsonRpc Violation Omit(&["/result", "/error"]) "neither `result` nor `error`";
     ErrorNoCode "error-no-code": JsonRpc ProtocolError Bend(envelope::error_no_code) "an error without code"
         .with_finding();
     ErrorStringCode "error-string-code": JsonRpc ProtocolError Bend(envelope::error_string_code) "an error whose code is text"
@@ -369,17 +359,17 @@ catalogue! {
     IdCollision "id-collision": JsonRpc Pass Send(envelope::colliding_request) "a request with the id of the client's open request";
     Delay "delay": JsonRpc Pass Bend(envelope::delay) "the answer DURATION later, unless the call is cancelled before"
         .takes(Takes::Time(Duration::from_millis(300)));
-    Drop "drop": JsonRpc Timeout Bend(envelope::nothing) "no answer";
+    Drop "drop": JsonRpc Timeout Bend(|reply, _| reply.instead([])) "no answer";
 
     InitWrongVersion "init-wrong-version": Lifecycle Violation Bend(lifecycle::wrong_version) "an unknown protocol revision"
         .takes(Takes::Text("1999-01-01")).in_handshake();
-    InitNoCapabilities "init-no-capabilities": Lifecycle Violation Bend(lifecycle::no_capabilities) "a result without `capabilities`"
+    InitNoCapabilities "init-no-capabilities": Lifecycle Violation Omit(&["/result/capabilities"]) "a result without `capabilities`"
         .in_handshake();
     InitError "init-error": Lifecycle ProtocolError Bend(lifecycle::refuse) "a JSON-RPC error"
         .takes(Takes::RpcCode(-32603)).in_handshake();
-    InitHang "init-hang": Lifecycle Timeout Bend(envelope::nothing) "no answer"
+    InitHang "init-hang": Lifecycle Timeout Bend(|reply, _| reply.instead([])) "no answer"
         .in_handshake();
-    InitTwice "init-twice": Lifecycle PassFinding Bend(envelope::twice) "the answer twice"
+    InitTwice "init-twice": Lifecycle PassFinding Bend(|reply, _| reply.copies += 1) "the answer twice"
         .in_handshake();
     RequestBeforeInitialized "request-before-initialized": Lifecycle PassFinding Bend(lifecycle::early_request)
         "`roots/list` before the handshake is done"
@@ -399,7 +389,7 @@ catalogue! {
 
     DupToolNames "dup-tool-names": Lists PassFinding Bend(lists::same_name_twice) "the first tool twice";
     BadToolName "bad-tool-name": Lists PassFinding Bend(lists::bad_names) "names with a space and of 129 characters";
-    NoInputSchema "no-input-schema": Lists PassFinding Bend(lists::no_schema) "the first tool without `inputSchema`";
+    NoInputSchema "no-input-schema": Lists PassFinding Omit(&["/result/tools/0/inputSchema"]) "the first tool without `inputSchema`";
     SchemaNotObject "schema-not-object": Lists PassFinding Bend(lists::string_schema) "an input schema of type string";
     SchemaInvalid "schema-invalid": Lists PassFinding Bend(lists::invalid_schema) "an input schema whose `type` is a number";
     SchemaRemoteRef "schema-remote-ref": Lists PassFinding Bend(lists::remote_schema) "an input schema with a `$ref` to `http://`";
@@ -417,14 +407,14 @@ catalogue! {
         .at(Site::ToolList, "tools/list@2..");
     TenThousandTools "10k-tools": Lists Pass Bend(lists::many_tools) "10,000 tools";
 
-    ContentMissing "content-missing": Results Violation Bend(results::no_content) "a result without `content`";
+    ContentMissing "content-missing": Results Violation Omit(&["/result/content"]) "a result without `content`";
     ContentNull "content-null": Results Violation Bend(results::null_content) "`content` is null";
     ContentUnknownType "content-unknown-type": Results PassFinding Bend(results::unknown_block) "a block of type `hologram` beside the text";
     BadBase64 "bad-base64": Results PassFinding Bend(results::bad_base64) "image data that is not base64";
     MimeLie "mime-lie": Results PassFinding Bend(results::mime_lie) "a JPEG called PNG";
     StructuredMismatch "structured-mismatch": Results PassFinding Bend(results::structured_mismatch)
         "structured content against the output schema";
-    StructuredMissing "structured-missing": Results PassFinding Bend(results::structured_missing) "an output schema and no structured content";
+    StructuredMissing "structured-missing": Results PassFinding Omit(&["/result/structuredContent"]) "an output schema and no structured content";
     IsErrorNoText "is-error-no-text": Results ToolError Bend(results::error_without_text) "`isError` with empty content"
         .with_finding();
     NanNumber "nan-number": Results Violation Bend(results::not_a_number) "`NaN` in the JSON";
@@ -494,10 +484,10 @@ catalogue! {
         .takes(count(2, 1_000_000)).at(Site::Answer, "*");
     InsufficientScope "insufficient-scope": Auth TransportError Refuse(Refusal::Scope) "403 with a challenge that names the scope `mcp:more`";
 
-    NoResultType "no-result-type": Stateless PassFinding Bend(results::no_result_type) "a result without `resultType`";
-    NoCacheHints "no-cache-hints": Stateless PassFinding Bend(lists::no_cache_hints) "a list without `ttlMs` and `cacheScope`"
+    NoResultType "no-result-type": Stateless PassFinding Omit(&["/result/resultType"]) "a result without `resultType`";
+    NoCacheHints "no-cache-hints": Stateless PassFinding Omit(&["/result/ttlMs", "/result/cacheScope"]) "a list without `ttlMs` and `cacheScope`"
         .at(Site::ToolList, "tools/list");
-    ListenNoAck "listen-no-ack": Stateless PassFinding Bend(envelope::nothing) "a stream of notifications without its acknowledgement"
+    ListenNoAck "listen-no-ack": Stateless PassFinding Bend(|reply, _| reply.instead([])) "a stream of notifications without its acknowledgement"
         .at(Site::Listen, "subscriptions/listen");
     ListenLeaksFilter "listen-leaks-filter": Stateless PassFinding Bend(notifications::leak) "a notification of a kind that the stream was not asked for"
         .at(Site::Listen, "subscriptions/listen");

@@ -13,7 +13,7 @@ use super::event::{Event, Firing, Sent};
 use super::place::{Site, When};
 use super::reply::{Finished, Reply};
 use super::rule::Rule;
-use super::style::{Mark, Style};
+use super::style::Style;
 use crate::State;
 use crate::tap::{Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Stop, Ticket};
 
@@ -59,7 +59,7 @@ struct Held {
 }
 
 /// The rules of one server and what became of them so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Engine {
     armed: Vec<Armed>,
     /// How everything is written.
@@ -96,17 +96,7 @@ impl Engine {
     fn of(armed: Vec<Armed>) -> Self {
         Self {
             armed,
-            stream: Style::default(),
-            due: HashMap::new(),
-            asked: HashSet::new(),
-            serial: 0,
-            until_cancelled: HashMap::new(),
-            until_later: Vec::new(),
-            leaving: Vec::new(),
-            released: 0,
-            rounds: 0,
-            prompts_refused: false,
-            events: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -123,9 +113,11 @@ impl Engine {
             match rule.fault.row().effect {
                 Effect::Start(does) => emits.extend(does(&rule.given)),
                 Effect::Dress(dress) => dress(&mut self.stream),
-                Effect::Write(bytes) => emits.push(Emit::Bytes(bytes())),
+                Effect::Write(bytes) => emits.push(Emit::Bytes(bytes.to_vec())),
                 // Their sites are elsewhere.
                 Effect::Bend(_)
+                | Effect::Omit(_)
+                | Effect::Instead(_)
                 | Effect::Send(_)
                 | Effect::Hold(_)
                 | Effect::Deaf(_)
@@ -164,7 +156,7 @@ impl Engine {
                     return vec![Emit::Bytes(line)];
                 }
                 let reply = Reply::new(frame.message, line, self.stream);
-                self.stream.mark = Mark::None;
+                self.stream.mark = false;
                 reply.finish().emits
             }
         }
@@ -297,14 +289,14 @@ impl Engine {
         }
         self.fired(shot, None);
         let reply = Reply::of(&message, self.stream);
-        self.stream.mark = Mark::None;
+        self.stream.mark = false;
         reply.finish().emits
     }
 
     fn answer(&mut self, frame: &Frame<'_>, id: &Value, line: Vec<u8>) -> Vec<Emit> {
         let due = self.due.remove(&id.to_string());
         let mut reply = Reply::new(frame.message, line, self.stream);
-        self.stream.mark = Mark::None;
+        self.stream.mark = false;
         self.keep_promises(frame, &mut reply);
         let mut until = None;
         let arrival = due.as_ref().map_or(0, |due| due.arrival);
@@ -339,7 +331,7 @@ impl Engine {
     /// The answer to a request for a stream comes at its end; faults of its beginning sit on the acknowledgement.
     fn acknowledgement(&mut self, frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
         let mut reply = Reply::new(frame.message, line, self.stream);
-        self.stream.mark = Mark::None;
+        self.stream.mark = false;
         let meta = frame.message.pointer("/params/_meta");
         let id = meta.and_then(|meta| meta.get(SUBSCRIPTION_ID));
         if let Some(due) = id.and_then(|id| self.due.remove(&id.to_string())) {
@@ -366,7 +358,9 @@ impl Engine {
         match rule.fault.row().effect {
             Effect::Bend(bend) => bend(reply, moment),
             Effect::Dress(dress) => dress(&mut reply.style),
-            Effect::Write(bytes) => reply.before(Emit::Bytes(bytes())),
+            Effect::Omit(members) => members.iter().for_each(|at| reply.omit(at)),
+            Effect::Instead(bytes) => reply.instead([Emit::Bytes(bytes.to_vec())]),
+            Effect::Write(bytes) => reply.before(Emit::Bytes(bytes.to_vec())),
             Effect::Send(send) => reply.ask_before(send(moment)),
             Effect::Hold(_)
             | Effect::Start(_)

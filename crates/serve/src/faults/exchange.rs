@@ -98,6 +98,8 @@ impl Exchange {
             Effect::Refuse(refusal) => Some(Self::Refused(refusal)),
             Effect::Distort(distortion) => Some(Self::Distorted(distortion)),
             Effect::Bend(_)
+            | Effect::Omit(_)
+            | Effect::Instead(_)
             | Effect::Dress(_)
             | Effect::Write(_)
             | Effect::Send(_)

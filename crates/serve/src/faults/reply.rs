@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::style::{Framing, LineEnd, Mark, Spacing, Style, Writes};
+use super::style::Style;
 use crate::tap::{Emit, Flood, Middle, Outlet};
 
 /// What a text is filled up with.
@@ -17,13 +17,6 @@ pub(super) enum Part {
     Do(Emit),
 }
 
-/// How the message is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    OneLine,
-    Pretty,
-}
-
 /// Bytes that no JSON value can hold, and the text that stands for them until the end.
 #[derive(Debug)]
 struct Splice {
@@ -34,15 +27,17 @@ struct Splice {
 /// A message that is about to leave.
 #[derive(Debug)]
 pub(super) struct Reply {
-    message: Value,
+    pub(super) message: Value,
     /// The message's text without newline as it came, until somebody changes the message.
     line: Option<Vec<u8>>,
     splices: Vec<Splice>,
-    layout: Layout,
+    /// Whether the message is laid out over several lines.
+    pub(super) is_pretty: bool,
     edits: Vec<fn(&mut Vec<u8>)>,
     /// What stands where the text is filled up, and the bytes wanted in all.
     filled: Option<(String, u64)>,
-    copies: usize,
+    /// How often the message goes out.
+    pub(super) copies: usize,
     /// How it goes on the stream.
     pub(super) style: Style,
     before: Vec<Part>,
@@ -94,7 +89,7 @@ impl Reply {
             message: message.clone(),
             line: Some(line),
             splices: Vec::new(),
-            layout: Layout::OneLine,
+            is_pretty: false,
             edits: Vec::new(),
             filled: None,
             copies: 1,
@@ -111,11 +106,6 @@ impl Reply {
         Self::new(message, message.to_string().into_bytes(), style)
     }
 
-    /// The message as it stands.
-    pub(super) fn message(&self) -> &Value {
-        &self.message
-    }
-
     /// The message, to be changed.
     pub(super) fn message_mut(&mut self) -> &mut Value {
         self.line = None;
@@ -130,6 +120,15 @@ impl Reply {
     /// The members of the result, to be changed; nothing for an error.
     pub(super) fn result_mut(&mut self) -> Option<&mut Map<String, Value>> {
         self.message_mut().get_mut("result")?.as_object_mut()
+    }
+
+    /// The member at this JSON Pointer is left out.
+    pub(super) fn omit(&mut self, pointer: &str) {
+        let (holder, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let holder = self.message_mut().pointer_mut(holder);
+        if let Some(members) = holder.and_then(Value::as_object_mut) {
+            members.shift_remove(name);
+        }
     }
 
     /// An error stands in the place of the result.
@@ -166,19 +165,9 @@ impl Reply {
         stand_in
     }
 
-    /// The message is written over several lines.
-    pub(super) fn pretty(&mut self) {
-        self.layout = Layout::Pretty;
-    }
-
     /// The bytes are changed at the end.
     pub(super) fn edit(&mut self, edit: fn(&mut Vec<u8>)) {
         self.edits.push(edit);
-    }
-
-    /// The message goes out once more.
-    pub(super) fn repeat(&mut self) {
-        self.copies += 1;
     }
 
     /// This is done first.
@@ -228,7 +217,7 @@ impl Reply {
         } else {
             for _ in 0..self.copies {
                 finished.emits.extend(self.render());
-                self.style.mark = Mark::None;
+                self.style.mark = false;
             }
             finished.message = Some(self.message);
             finished.sent_at = finished.emits.len();
@@ -238,11 +227,10 @@ impl Reply {
     }
 
     fn render(&self) -> Vec<Emit> {
-        let mut text = match (&self.line, self.layout) {
-            (Some(line), Layout::OneLine) => line.clone(),
-            (None, Layout::OneLine) => self.message.to_string().into_bytes(),
-            // A value whose keys are all strings always has a text.
-            (_, Layout::Pretty) => serde_json::to_vec_pretty(&self.message).unwrap_or_default(),
+        let mut text = match &self.line {
+            _ if self.is_pretty => format!("{:#}", self.message).into_bytes(),
+            Some(line) => line.clone(),
+            None => self.message.to_string().into_bytes(),
         };
         for splice in &self.splices {
             replace(&mut text, splice.stand_in.as_bytes(), &splice.bytes);
@@ -263,7 +251,7 @@ fn parts(parts: Vec<Part>, style: &mut Style) -> Vec<Emit> {
         Part::Do(emit) => emit,
         Part::Message(message) => {
             let emit = style.write(message.to_string().as_bytes());
-            style.mark = Mark::None;
+            style.mark = false;
             emit
         }
     };
@@ -278,7 +266,7 @@ fn filled(text: &[u8], stand_in: &[u8], size: u64, style: Style) -> Vec<Emit> {
     let (head, tail) = (&text[..at], &text[at + stand_in.len()..]);
     let rest = u64::try_from(head.len() + tail.len()).unwrap_or(u64::MAX);
     vec![
-        style.open(head, size.max(rest)),
+        style.emit([style.head(size.max(rest)).as_slice(), head].concat()),
         Emit::Flood(Flood {
             outlet: Outlet::Stdout,
             head: vec![FILLING],
@@ -286,7 +274,7 @@ fn filled(text: &[u8], stand_in: &[u8], size: u64, style: Style) -> Vec<Emit> {
             tail: Vec::new(),
             count: size.saturating_sub(rest),
         }),
-        style.close(tail),
+        style.close(tail.to_vec()),
     ]
 }
 
@@ -303,64 +291,39 @@ fn replace(text: &mut Vec<u8>, wanted: &[u8], bytes: &[u8]) {
 impl Style {
     /// One whole message.
     fn write(self, text: &[u8]) -> Emit {
-        let mut bytes = self.head(text.len() as u64);
-        bytes.extend_from_slice(text);
-        bytes.extend_from_slice(self.end());
-        self.emit(bytes)
-    }
-
-    /// The beginning of a message of `size` bytes.
-    fn open(self, text: &[u8], size: u64) -> Emit {
-        let mut bytes = self.head(size);
-        bytes.extend_from_slice(text);
-        self.emit(bytes)
-    }
-
-    /// The end of a message.
-    fn close(self, text: &[u8]) -> Emit {
-        let mut bytes = text.to_vec();
-        bytes.extend_from_slice(self.end());
-        self.emit(bytes)
+        self.close([self.head(text.len() as u64).as_slice(), text].concat())
     }
 
     fn head(self, size: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        if self.mark == Mark::ByteOrder {
+        if self.mark {
             bytes.extend_from_slice("\u{feff}".as_bytes());
         }
-        if self.spacing == Spacing::BlankLines {
-            bytes.extend_from_slice(self.line_end().as_bytes());
+        if self.blank_lines {
+            bytes.extend_from_slice(self.end.as_bytes());
         }
-        if self.framing == Framing::ContentLength {
+        if self.content_length {
             bytes.extend_from_slice(format!("Content-Length: {size}\r\n\r\n").as_bytes());
         }
         bytes
     }
 
-    fn end(self) -> &'static [u8] {
-        match (self.framing, self.spacing) {
-            (Framing::ContentLength, _) => b"",
-            (Framing::Lines, Spacing::Dense) => self.line_end().as_bytes(),
-            (Framing::Lines, Spacing::BlankLines) => match self.end {
-                LineEnd::Lf => b"\n\n",
-                LineEnd::CrLf => b"\r\n\r\n",
-                LineEnd::None => b"",
-            },
-        }
-    }
-
-    const fn line_end(self) -> &'static str {
-        match self.end {
-            LineEnd::Lf => "\n",
-            LineEnd::CrLf => "\r\n",
-            LineEnd::None => "",
-        }
+    /// What ends a message.
+    fn close(self, mut bytes: Vec<u8>) -> Emit {
+        let ends = match (self.content_length, self.blank_lines) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+        };
+        bytes.extend_from_slice(self.end.repeat(ends).as_bytes());
+        self.emit(bytes)
     }
 
     fn emit(self, bytes: Vec<u8>) -> Emit {
-        match self.writes {
-            Writes::Whole => Emit::Bytes(bytes),
-            Writes::Bytewise => Emit::Bytewise(bytes),
+        if self.bytewise {
+            Emit::Bytewise(bytes)
+        } else {
+            Emit::Bytes(bytes)
         }
     }
 }

@@ -287,7 +287,7 @@ mod tests {
         assert!(!found.is_about(None));
         assert_eq!(found.occurrence, Occurrence::At(2));
         assert_eq!(found.fault, Fault::ExitMidCall);
-        assert_eq!(found.given, Given::ExitCode(3));
+        assert_eq!(found.given, Given::Number(3));
         assert_eq!(found.text, "tools/call:echo@2=exit-mid-call:3");
     }
 

@@ -1,7 +1,7 @@
 //! Makes faults of answers: what goes out instead of what rmcp says.
 
 use std::convert::Infallible;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,8 +9,8 @@ use flate2::{Compression, write::GzEncoder};
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt, stream};
 use http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER,
-    WWW_AUTHENTICATE,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, IntoHeaderName, LOCATION,
+    RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::Frame;
@@ -43,14 +43,6 @@ const INVALID_TOKEN: &str =
 const WANTED_SCOPE: &str =
     "Bearer realm=\"mcp-assert\", error=\"insufficient_scope\", scope=\"mcp:more\"";
 
-/// What becomes of an exchange.
-pub(super) enum Bent {
-    /// This is answered.
-    Answer(Answer),
-    /// The connection is reset.
-    Reset,
-}
-
 /// A request before rmcp sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
@@ -62,18 +54,14 @@ pub(super) struct Asked<'a> {
 
 /// How `shot` refuses a request, if it does.
 pub(super) fn refused(shot: &Shot, how: Refusal, asked: Asked<'_>) -> Option<Answer> {
-    let Asked {
-        headers,
-        path,
-        query,
-    } = asked;
+    let (headers, path) = (asked.headers, asked.path);
     match how {
         Refusal::Expired => (headers.contains_key(SESSION) && shot.n >= shot.given.count())
             .then(|| plain(StatusCode::NOT_FOUND, "Not Found: Session not found")),
         Refusal::TooMany => {
-            let mut answer = plain(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests");
-            set(&mut answer, RETRY_AFTER, &shot.given.count().to_string());
-            Some(answer)
+            let answer = plain(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests");
+            let seconds = shot.given.count().to_string();
+            Some(with_header(answer, RETRY_AFTER, seconds))
         }
         Refusal::NoRevision => headers.contains_key("mcp-protocol-version").then(|| {
             plain(
@@ -82,38 +70,32 @@ pub(super) fn refused(shot: &Shot, how: Refusal, asked: Asked<'_>) -> Option<Ans
             )
         }),
         Refusal::Redirect => {
-            let query = query.unwrap_or_default();
-            (!query.ends_with(FOLLOWED)).then(|| {
-                redirect(
-                    shot,
-                    format!("{path}?{query}&{FOLLOWED}")
-                        .replace("?&", "?")
-                        .as_str(),
-                )
-            })
+            let query = asked.query.unwrap_or_default();
+            let to = format!("{path}?{query}&{FOLLOWED}").replace("?&", "?");
+            (!query.ends_with(FOLLOWED)).then(|| redirect(shot, &to))
         }
         Refusal::RedirectAway => Some(redirect(shot, &format!("http://elsewhere.invalid{path}"))),
-        Refusal::NoChallenge => Some(challenge(StatusCode::UNAUTHORIZED, None)),
+        Refusal::NoChallenge => Some(plain(StatusCode::UNAUTHORIZED, "")),
         Refusal::BadChallenge => Some(challenge(
             StatusCode::UNAUTHORIZED,
-            Some("Bearer realm=\"open, =,"),
+            "Bearer realm=\"open, =,",
         )),
         Refusal::Expires | Refusal::NeverAgain => (shot.n >= shot.given.count())
-            .then(|| challenge(StatusCode::UNAUTHORIZED, Some(INVALID_TOKEN))),
-        Refusal::Scope => Some(challenge(StatusCode::FORBIDDEN, Some(WANTED_SCOPE))),
+            .then(|| challenge(StatusCode::UNAUTHORIZED, INVALID_TOKEN)),
+        Refusal::Scope => Some(challenge(StatusCode::FORBIDDEN, WANTED_SCOPE)),
         Refusal::NoGet | Refusal::NoDelete => {
             Some(plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"))
         }
     }
 }
 
-/// The answer as `shot` leaves it. What never ends by itself ends with `stop`.
+/// The answer as `shot` leaves it; an error resets the connection. What never ends by itself ends with `stop`.
 pub(super) async fn bent(
     answer: Answer,
     (shot, how): (&Shot, Distortion),
     stop: &CancellationToken,
-) -> Bent {
-    Bent::Answer(match how {
+) -> io::Result<Answer> {
+    Ok(match how {
         Distortion::Status => {
             let mut answer = Answer::new(Full::default().boxed());
             *answer.status_mut() = status(shot, StatusCode::SERVICE_UNAVAILABLE);
@@ -129,11 +111,7 @@ pub(super) async fn bent(
             let status = answer.status();
             typed(status, "application/json", "{\"accepted\":true}")
         }
-        Distortion::PlainText => {
-            let mut answer = json::plain(answer).await;
-            set(&mut answer, CONTENT_TYPE, "text/plain");
-            answer
-        }
+        Distortion::PlainText => with_header(json::plain(answer).await, CONTENT_TYPE, "text/plain"),
         Distortion::NoFinal => rewritten(answer, without_answer).await,
         Distortion::Cut => rewritten(answer, cut).await,
         Distortion::Crlf => rewritten(answer, |text| text.replace('\n', "\r\n")).await,
@@ -154,13 +132,14 @@ pub(super) async fn bent(
             with(answer, until(body, stop))
         }
         Distortion::Gzip => gzipped(answer).await,
-        Distortion::OtherSession => named(answer, HeaderValue::from_static("another-session")),
-        Distortion::BadSession => match HeaderValue::from_bytes(b"sess\xe9ion") {
-            Ok(id) => named(answer, id),
-            Err(_) => answer,
-        },
-        Distortion::NoSession => unnamed(answer),
-        Distortion::Reset => return Bent::Reset,
+        Distortion::OtherSession => with_header(answer, SESSION, b"another-session"),
+        Distortion::BadSession => with_header(answer, SESSION, b"sess\xe9ion"),
+        Distortion::NoSession => {
+            let mut answer = answer;
+            answer.headers_mut().remove(SESSION);
+            answer
+        }
+        Distortion::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
     })
 }
 
@@ -171,22 +150,15 @@ fn status(shot: &Shot, otherwise: StatusCode) -> StatusCode {
     code.unwrap_or(otherwise)
 }
 
-fn challenge(status: StatusCode, challenge: Option<&'static str>) -> Answer {
-    let mut answer = plain(status, "");
-    if let Some(challenge) = challenge {
-        set(&mut answer, WWW_AUTHENTICATE, challenge);
-    }
-    answer
+fn challenge(status: StatusCode, challenge: &str) -> Answer {
+    with_header(plain(status, ""), WWW_AUTHENTICATE, challenge)
 }
 
 /// The answer with fewer bytes than it promises.
 async fn short(answer: Answer) -> Answer {
-    let (mut answer, text) = whole(json::plain(answer).await).await;
-    set(
-        &mut answer,
-        CONTENT_LENGTH,
-        &(text.len() + PROMISED).to_string(),
-    );
+    let (answer, text) = whole(json::plain(answer).await).await;
+    let promised = (text.len() + PROMISED).to_string();
+    let answer = with_header(answer, CONTENT_LENGTH, promised);
     // What is under way is not sent any more once the end does not fit.
     let end = stream::once(tokio::time::sleep(DROP)).filter_map(|()| ready(None));
     with(answer, stream::iter([Bytes::from(text)]).chain(end))
@@ -194,8 +166,8 @@ async fn short(answer: Answer) -> Answer {
 
 /// The answer as JSON, compressed.
 async fn gzipped(answer: Answer) -> Answer {
-    let (mut answer, text) = whole(json::plain(answer).await).await;
-    set(&mut answer, CONTENT_ENCODING, "gzip");
+    let (answer, text) = whole(json::plain(answer).await).await;
+    let answer = with_header(answer, CONTENT_ENCODING, "gzip");
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     // Writing to memory cannot fail.
     let _ = packed.write_all(text.as_bytes());
@@ -203,40 +175,27 @@ async fn gzipped(answer: Answer) -> Answer {
     answer.map(|_| body.boxed())
 }
 
-fn unnamed(mut answer: Answer) -> Answer {
-    answer.headers_mut().remove(SESSION);
-    answer
-}
-
 fn redirect(shot: &Shot, to: &str) -> Answer {
-    let mut answer = plain(status(shot, StatusCode::TEMPORARY_REDIRECT), "");
-    set(&mut answer, LOCATION, to);
-    answer
+    let answer = plain(status(shot, StatusCode::TEMPORARY_REDIRECT), "");
+    with_header(answer, LOCATION, to)
 }
 
-fn named(mut answer: Answer, id: HeaderValue) -> Answer {
-    answer.headers_mut().insert(SESSION, id);
-    answer
-}
-
-fn set(answer: &mut Answer, name: http::HeaderName, value: &str) {
-    // Every value is made here, and of visible characters.
-    if let Ok(value) = HeaderValue::from_str(value) {
+/// The answer with this header. Every value is made here, and can be one.
+fn with_header(mut answer: Answer, name: impl IntoHeaderName, value: impl AsRef<[u8]>) -> Answer {
+    if let Ok(value) = HeaderValue::from_bytes(value.as_ref()) {
         answer.headers_mut().insert(name, value);
     }
+    answer
 }
 
 fn typed(status: StatusCode, content: &'static str, body: &'static str) -> Answer {
-    let mut answer = plain(status, body);
-    set(&mut answer, CONTENT_TYPE, content);
-    answer
+    with_header(plain(status, body), CONTENT_TYPE, content)
 }
 
 /// The head of a stream of events.
 pub(super) fn as_events() -> Answer {
-    let mut answer = typed(StatusCode::OK, "text/event-stream", "");
-    set(&mut answer, CACHE_CONTROL, "no-cache");
-    answer
+    let answer = typed(StatusCode::OK, "text/event-stream", "");
+    with_header(answer, CACHE_CONTROL, "no-cache")
 }
 
 pub(super) fn with(
@@ -292,9 +251,7 @@ fn events(text: &str) -> impl Iterator<Item = &str> {
 
 /// The answer in an event, if there is one.
 fn answer_of(event: &str) -> Option<Value> {
-    let data = event.lines().find_map(|line| line.strip_prefix("data:"))?;
-    let message: Value = serde_json::from_str(data.trim_start()).ok()?;
-    message.get("method").is_none().then_some(message)
+    json::message(event).filter(|message| message.get("method").is_none())
 }
 
 fn without_answer(text: &str) -> String {

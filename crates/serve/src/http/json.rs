@@ -48,8 +48,11 @@ pub(super) async fn plain(answer: Answer) -> Answer {
 fn first_message(events: &[u8]) -> Option<Value> {
     let events = std::str::from_utf8(events).ok()?;
     let (whole, _) = events.rsplit_once("\n\n")?;
-    whole.split("\n\n").find_map(|event| {
-        let data = event.lines().find_map(|line| line.strip_prefix("data:"))?;
-        serde_json::from_str(data.trim_start()).ok()
-    })
+    whole.split("\n\n").find_map(message)
+}
+
+/// The message in an event.
+pub(super) fn message(event: &str) -> Option<Value> {
+    let data = event.lines().find_map(|line| line.strip_prefix("data:"))?;
+    serde_json::from_str(data.trim_start()).ok()
 }

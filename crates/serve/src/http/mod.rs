@@ -15,20 +15,16 @@ mod sender;
 mod sessions;
 mod talk;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
-use http_body::{Body, Frame, SizeHint};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -44,10 +40,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use self::activity::{Activity, Going};
+use self::activity::Activity;
 use self::auth::Identity;
 pub use self::auth::{Auth, Keys};
-use self::bend::{Asked, Bent};
+use self::bend::Asked;
 use self::bridge::Bridge;
 use self::carry::Carried;
 use self::inlet::{Answer, plain};
@@ -109,46 +105,16 @@ pub struct HttpOptions {
     pub allow_hosts: Vec<String>,
     /// Origins that are answered besides those of this machine.
     pub allow_origins: Vec<String>,
-    /// Whether a handshake opens a session.
-    pub sessions: SessionMode,
-    /// What an answer comes as.
-    pub answers: Answers,
-    /// Whether a stream that broke can be taken up again.
-    pub resume: Resume,
+    /// Whether a handshake opens no session: each request stands for itself, whatever its revision.
+    pub stateless: bool,
+    /// Whether an answer is JSON, unless something else has to be said before it.
+    pub json_response: bool,
+    /// Whether events have no ids, so that no stream can be taken up again.
+    pub no_resume: bool,
     /// How long a session lives that nobody uses; as long as rmcp has it where there is nothing.
     pub session_ttl: Option<Duration>,
     /// What a request has to show.
     pub auth: Auth,
-}
-
-/// Whether a handshake opens a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SessionMode {
-    /// It does.
-    #[default]
-    Kept,
-    /// Each request stands for itself, whatever its revision.
-    None,
-}
-
-/// What an answer comes as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Answers {
-    /// A stream of events.
-    #[default]
-    Streams,
-    /// JSON, unless something else has to be said before it.
-    Json,
-}
-
-/// Whether a stream that broke can be taken up again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Resume {
-    /// Events have ids, and the first one of a stream says when to come again.
-    #[default]
-    Offered,
-    /// Events have no ids, and what asks for one is a stream like any other.
-    Refused,
 }
 
 impl Default for HttpOptions {
@@ -158,9 +124,9 @@ impl Default for HttpOptions {
             path: "/mcp".to_owned(),
             allow_hosts: Vec::new(),
             allow_origins: Vec::new(),
-            sessions: SessionMode::default(),
-            answers: Answers::default(),
-            resume: Resume::default(),
+            stateless: false,
+            json_response: false,
+            no_resume: false,
             session_ttl: None,
             auth: Auth::default(),
         }
@@ -169,34 +135,19 @@ impl Default for HttpOptions {
 
 /// What is wrong with an origin that is to be allowed, if anything is.
 pub fn check_origin(origin: &str) -> Result<(), String> {
-    let problem = || {
-        format!(
-            "`{origin}` is no origin; write `https://example.com`, `http://localhost:8080`, `http://localhost:*` or `null`"
-        )
-    };
-    if origin == "null" {
+    // The port may be `*`.
+    let bare = origin.strip_suffix(":*").unwrap_or(origin);
+    let is_origin = bare.parse::<http::Uri>().is_ok_and(|uri| {
+        let bare_host = |it: &&Authority| it.as_str() == it.host() || it.port_u16().is_some();
+        let parts = uri.scheme_str().zip(uri.authority().filter(bare_host));
+        parts.is_some_and(|(scheme, host)| format!("{scheme}://{host}") == bare)
+    });
+    if origin == "null" || is_origin {
         return Ok(());
     }
-    let uri: http::Uri = origin
-        .strip_suffix(":*")
-        .unwrap_or(origin)
-        .parse()
-        .map_err(|_| problem())?;
-    let is_bare = uri.path_and_query().is_none_or(|rest| rest == "/") && !origin.ends_with('/');
-    let has_host = uri.authority().is_some_and(|authority| {
-        let port = authority.as_str().strip_prefix(authority.host());
-        port.is_some_and(|port| {
-            port.is_empty()
-                || port
-                    .strip_prefix(':')
-                    .is_some_and(|port| port.parse::<u16>().is_ok())
-        })
-    });
-    if uri.scheme().is_some() && has_host && is_bare {
-        Ok(())
-    } else {
-        Err(problem())
-    }
+    Err(format!(
+        "`{origin}` is not an origin; write `https://example.com`, `http://localhost:8080`, `http://localhost:*` or `null`"
+    ))
 }
 
 /// A place that is listened at. Clients may connect; they are answered once [`serve`] runs.
@@ -317,12 +268,7 @@ async fn attend((stream, from): (TcpStream, Remote), door: Arc<Door>, stop: Canc
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(from);
         let door = door.clone();
-        async move {
-            match door.answer(request).await {
-                Bent::Answer(answer) => Ok(answer),
-                Bent::Reset => Err(io::Error::from(io::ErrorKind::ConnectionReset)),
-            }
-        }
+        async move { door.answer(request).await }
     });
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let ended = tokio::select! {
@@ -366,8 +312,7 @@ pub(crate) fn headers(context: &RequestContext<RoleServer>) -> Map<String, Value
 
 /// What every request goes through.
 struct Door {
-    path: String,
-    auth: Auth,
+    http: HttpOptions,
     clock: Clock,
     /// The token that a fault let expire; nothing in it where none was shown.
     expired: OnceLock<Vec<u8>>,
@@ -375,7 +320,6 @@ struct Door {
     unnamed: OnceLock<HeaderValue>,
     /// What streams of events lead to, where there are no others.
     bridge: Option<Bridge>,
-    modes: (SessionMode, Answers, Resume),
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
     activity: Activity,
@@ -390,35 +334,28 @@ impl Door {
         (post, bridge): (Post, Option<Bridge>),
         (books, activity, stop): (&Books, &Activity, &CancellationToken),
     ) -> Self {
-        let sessions = Arc::new(Sessions::new(options.seed, http.session_ttl, http.resume));
+        let sessions = Arc::new(Sessions::new(options.seed, &http));
         let clock = options.clock.clone();
         let bench = Bench::new(Arc::new(options), Line::Http(post));
         let hosts = LOOPBACK.map(str::to_owned).into_iter();
         let origins = LOOPBACK
             .iter()
             .flat_map(|name| ["http", "https"].map(|scheme| format!("{scheme}://{name}:*")));
-        let defaults = StreamableHttpServerConfig::default();
-        let retry = match http.resume {
-            Resume::Offered => Some(RETRY),
-            Resume::Refused => None,
-        };
-        let config = defaults
-            .with_sse_retry(retry)
-            .with_legacy_session_mode(http.sessions == SessionMode::Kept)
-            .with_json_response(http.answers == Answers::Json)
-            .with_allowed_hosts(hosts.chain(http.allow_hosts))
-            .with_allowed_origins(origins.chain(http.allow_origins))
+        let config = StreamableHttpServerConfig::default()
+            .with_sse_retry((!http.no_resume).then_some(RETRY))
+            .with_legacy_session_mode(!http.stateless)
+            .with_json_response(http.json_response)
+            .with_allowed_hosts(hosts.chain(http.allow_hosts.clone()))
+            .with_allowed_origins(origins.chain(http.allow_origins.clone()))
             .enforce_origin_validation()
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(stop.clone());
         Self {
-            path: http.path,
-            auth: http.auth,
+            http,
             clock,
             expired: OnceLock::new(),
             unnamed: OnceLock::new(),
             bridge,
-            modes: (http.sessions, http.answers, http.resume),
             rmcp: StreamableHttpService::new(move || Ok(bench.beside()), sessions.clone(), config),
             sessions,
             activity: activity.clone(),
@@ -427,46 +364,48 @@ impl Door {
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Bent {
-        if request.uri().path() != self.path {
+    async fn answer(&self, request: Request<Incoming>) -> io::Result<Answer> {
+        if request.uri().path() != self.http.path {
             let text = "Not Found: there is nothing at this path";
-            return Bent::Answer(plain(StatusCode::NOT_FOUND, text));
+            return Ok(plain(StatusCode::NOT_FOUND, text));
         }
         let (mut parts, body) = request.into_parts();
-        match self.auth.admit(&parts.headers) {
+        match self.http.auth.admit(&parts.headers) {
             Ok(Some(identity)) => drop(parts.extensions.insert(identity)),
             Ok(None) => {}
             Err(refused) => {
                 let status = refused.status().as_u16();
                 self.books.unauthorized(&sender(&parts), status);
-                return Bent::Answer(*refused);
+                return Ok(*refused);
             }
         }
-        let (sessions, _, resume) = self.modes;
-        if sessions == SessionMode::None {
+        if self.http.stateless {
             // It would name nothing.
             parts.headers.remove(SESSION);
         }
         if let (false, Some(id)) = (parts.headers.contains_key(SESSION), self.unnamed.get()) {
             parts.headers.insert(SESSION, id.clone());
         }
-        if resume == Resume::Refused {
+        if self.http.no_resume {
             parts.headers.remove(LAST_EVENT);
         }
         if self.bridge.is_some() {
             let checked = self.rmcp.handle(bridge::stranger(&parts)).await;
             if checked.status() != StatusCode::METHOD_NOT_ALLOWED {
-                return Bent::Answer(checked);
+                return Ok(checked);
             }
         }
         if parts.method == Method::POST {
             let going = self.activity.begins();
-            return match self.post(parts, body).await {
-                Bent::Answer(answer) => Bent::Answer(held(answer, going)),
-                Bent::Reset => Bent::Reset,
+            let answer = self.post(parts, body).await?;
+            // The exchange goes on until all of the body is read.
+            let keep = move |never| {
+                let _ = &going;
+                never
             };
+            return Ok(answer.map(|body| body.map_err(keep).boxed()));
         }
-        Bent::Answer(match &self.bridge {
+        Ok(match &self.bridge {
             Some(bridge) if parts.method == Method::GET => {
                 bridge.open(&parts, self.sessions.next_id().to_string(), &self.stop)
             }
@@ -500,19 +439,20 @@ impl Door {
         }
     }
 
-    async fn post(&self, parts: Parts, body: Incoming) -> Bent {
+    /// An error resets the connection.
+    async fn post(&self, parts: Parts, body: Incoming) -> io::Result<Answer> {
         let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
             let text = "Payload Too Large: the body is over 16 MiB, or ends before it is whole";
-            return Bent::Answer(plain(StatusCode::PAYLOAD_TOO_LARGE, text));
+            return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, text));
         };
         let body = body.to_bytes();
         let message = match inlet::read(&parts.headers, &body) {
             Ok(Some(message)) => message,
             Ok(None) => {
                 let request = Request::from_parts(parts, Full::new(body));
-                return Bent::Answer(self.rmcp.handle(request).await);
+                return Ok(self.rmcp.handle(request).await);
             }
-            Err(refused) => return Bent::Answer(*refused),
+            Err(refused) => return Ok(*refused),
         };
         let session = self.session(&parts.headers);
         let unless = session.is_none().then(|| self.stop.clone());
@@ -544,12 +484,9 @@ impl Door {
                 self.unnamed.get_or_init(|| id);
             }
             self.books.fired(&shot.firing);
-            match bend::bent(answer, (shot, how), &self.stop).await {
-                Bent::Answer(other) => answer = other,
-                Bent::Reset => return Bent::Reset,
-            }
+            answer = bend::bent(answer, (shot, how), &self.stop).await?;
         }
-        Bent::Answer(answer)
+        Ok(answer)
     }
 
     /// The answers to the requests among the members; one that says nothing where there are none.
@@ -600,7 +537,6 @@ impl Door {
             message,
             kind,
             batch: said.batch,
-            cut: None,
             sender,
         };
         let Some(message) = lock(&said.talk).incoming(arrival) else {
@@ -617,9 +553,10 @@ impl Door {
         if let Some(id) = session.and_then(|id| id.to_str().ok()) {
             self.sessions.began(id, said.talk.clone());
         }
-        match self.modes {
-            (_, Answers::Json, _) => json::plain(answer).await,
-            (_, Answers::Streams, _) => answer,
+        if self.http.json_response {
+            json::plain(answer).await
+        } else {
+            answer
         }
     }
 
@@ -633,7 +570,7 @@ impl Door {
     fn refused(&self, shots: &[Shot], headers: &HeaderMap, query: Option<&str>) -> Option<Answer> {
         let asked = Asked {
             headers,
-            path: &self.path,
+            path: &self.http.path,
             query,
         };
         shots.iter().find_map(|shot| {
@@ -676,41 +613,4 @@ struct Said {
     batch: Option<u64>,
     shots: Vec<Shot>,
     owed: Vec<Owed>,
-}
-
-/// The answer, which goes on until all of it is read.
-fn held(answer: Answer, going: Going) -> Answer {
-    answer.map(|body| {
-        let held = Held {
-            body,
-            _going: going,
-        };
-        held.boxed()
-    })
-}
-
-/// A body during which an exchange goes on.
-struct Held {
-    body: BoxBody<Bytes, Infallible>,
-    _going: Going,
-}
-
-impl Body for Held {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

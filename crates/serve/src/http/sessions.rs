@@ -18,7 +18,7 @@ use rmcp::transport::streamable_http_server::session::{
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::Resume;
+use super::HttpOptions;
 use super::talk::Shared;
 use crate::draw::{Pcg, fnv1a};
 use crate::surface::RECONNECTS;
@@ -50,26 +50,23 @@ impl TakenUp {
 pub(super) struct Sessions {
     local: LocalSessionManager,
     ids: Mutex<Pcg>,
-    resume: Resume,
+    no_resume: bool,
     /// Calls whose streams were closed, by session: one of each.
     closed: Mutex<HashMap<SessionId, TakenUp>>,
     talks: Mutex<HashMap<String, Shared>>,
 }
 
 impl Sessions {
-    /// Sessions whose ids come from `seed`, and that end when nobody used them for `ttl`.
-    pub(super) fn new(seed: u64, ttl: Option<Duration>, resume: Resume) -> Self {
+    /// Sessions whose ids come from `seed`.
+    pub(super) fn new(seed: u64, http: &HttpOptions) -> Self {
         let mut local = LocalSessionManager::default();
         let config = &mut local.session_config;
-        config.keep_alive = ttl.or(config.keep_alive);
-        config.sse_retry = match resume {
-            Resume::Offered => Some(RETRY),
-            Resume::Refused => None,
-        };
+        config.keep_alive = http.session_ttl.or(config.keep_alive);
+        config.sse_retry = (!http.no_resume).then_some(RETRY);
         Self {
             local,
             ids: Mutex::new(Pcg::new(seed, fnv1a("sessions"))),
-            resume,
+            no_resume: http.no_resume,
             closed: Mutex::default(),
             talks: Mutex::default(),
         }
@@ -85,7 +82,7 @@ impl Sessions {
             return false;
         };
         let name = call.params.as_ref().and_then(|params| params.get("name"));
-        let closes = self.resume == Resume::Offered
+        let closes = !self.no_resume
             && call.method == "tools/call"
             && name.and_then(Value::as_str) == Some(RECONNECTS);
         if closes {
@@ -94,6 +91,18 @@ impl Sessions {
             self.closed().insert(id.clone(), taken_up);
         }
         closes
+    }
+
+    /// The events with their ids, where these lead anywhere.
+    fn named(
+        &self,
+        events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+    ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+        let no_resume = self.no_resume;
+        events.map(move |mut event| {
+            event.event_id = event.event_id.filter(|_| !no_resume);
+            event
+        })
     }
 
     fn closed(&self) -> MutexGuard<'_, HashMap<SessionId, TakenUp>> {
@@ -162,13 +171,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
-        let most = if self.closes(id, &mut message) {
-            1
-        } else {
-            usize::MAX
-        };
+        let closes = self.closes(id, &mut message);
+        let most = if closes { 1 } else { usize::MAX };
         let events = self.local.create_stream(id, message).await?;
-        Ok(named(events, self.resume).take(most))
+        Ok(self.named(events).take(most))
     }
 
     async fn accept_message(
@@ -184,7 +190,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failed> {
         let events = self.local.create_standalone_stream(id).await?;
-        Ok(named(events, self.resume))
+        Ok(self.named(events))
     }
 
     async fn resume(
@@ -198,17 +204,4 @@ impl SessionManager for Sessions {
         }
         Ok(events)
     }
-}
-
-/// The events with their ids, where these lead anywhere.
-fn named(
-    events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
-    resume: Resume,
-) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
-    events.map(move |mut event| {
-        if resume == Resume::Refused {
-            event.event_id = None;
-        }
-        event
-    })
 }

@@ -136,7 +136,6 @@ impl Drop for Owed {
                 message,
                 kind,
                 batch: None,
-                cut: None,
                 sender: None,
             });
         }

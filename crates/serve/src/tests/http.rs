@@ -11,9 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::quick;
 use crate::faults::catalogue::Carrier;
-use crate::http::{
-    Answers, Auth, HttpOptions, Keys, Listening, Resume, SessionMode, check_origin, serve,
-};
+use crate::http::{Auth, HttpOptions, Keys, Listening, check_origin, serve};
 use crate::layer;
 use crate::tap::{JournalTo, TapOptions};
 use crate::{Ended, Offer, Profile, Selection, ServeOptions, Stop};
@@ -633,7 +631,7 @@ fn faults_of_a_pipe_are_refused_by_name() {
 #[tokio::test]
 async fn without_sessions_each_request_stands_for_itself() {
     let http = HttpOptions {
-        sessions: SessionMode::None,
+        stateless: true,
         ..HttpOptions::default()
     };
     let site = Site::open(quick(), http).await;
@@ -666,10 +664,10 @@ async fn without_sessions_each_request_stands_for_itself() {
 
 #[tokio::test]
 async fn answers_are_json_unless_something_comes_before() {
-    for sessions in [SessionMode::Kept, SessionMode::None] {
+    for stateless in [false, true] {
         let http = HttpOptions {
-            sessions,
-            answers: Answers::Json,
+            stateless,
+            json_response: true,
             ..HttpOptions::default()
         };
         let site = Site::open(quick(), http).await;
@@ -708,9 +706,9 @@ async fn answers_are_json_unless_something_comes_before() {
 
 #[tokio::test]
 async fn a_stream_is_taken_up_again_where_that_is_offered() {
-    for resume in [Resume::Offered, Resume::Refused] {
+    for no_resume in [false, true] {
         let http = HttpOptions {
-            resume,
+            no_resume,
             ..HttpOptions::default()
         };
         let site = Site::open(quick(), http).await;
@@ -725,7 +723,7 @@ async fn a_stream_is_taken_up_again_where_that_is_offered() {
             .filter_map(|line| line.strip_prefix("id:"))
             .map(str::trim)
             .collect();
-        if resume == Resume::Refused {
+        if no_resume {
             assert!(ids.is_empty() && !told.body.contains("retry:"), "{told:?}");
         } else {
             assert_eq!(ids.len(), 5, "{told:?}");
@@ -859,7 +857,7 @@ async fn the_journal_names_the_owner_of_the_key_and_never_the_key() {
     };
     let http = HttpOptions {
         auth: Auth::Key(keys()),
-        sessions: SessionMode::None,
+        stateless: true,
         ..HttpOptions::default()
     };
     let site = Site::noted(quick(), http, &taps).await;
@@ -908,7 +906,7 @@ async fn a_closed_stream_is_taken_up_again_for_the_answer() {
     site.end().await;
 
     let http = HttpOptions {
-        resume: Resume::Refused,
+        no_resume: true,
         ..HttpOptions::default()
     };
     let site = Site::open(quick(), http).await;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
 use super::http::{ACCEPT, JSON, Site, call, initialize, records};
 use super::quick;
-use crate::http::{Answers, HttpOptions, Style};
+use crate::http::{HttpOptions, Style};
 use crate::tap::{JournalLevel, JournalTo, TapOptions};
 
 async fn site(rules: &[&str], http: HttpOptions) -> (Site, String) {
@@ -26,9 +26,9 @@ fn hello() -> Value {
 
 #[tokio::test]
 async fn frames_are_bent_in_streams_and_in_bodies() {
-    for answers in [Answers::Streams, Answers::Json] {
+    for json_response in [false, true] {
         let http = || HttpOptions {
-            answers,
+            json_response,
             ..HttpOptions::default()
         };
         let (site, id) = site(
@@ -45,9 +45,10 @@ async fn frames_are_bent_in_streams_and_in_bodies() {
         assert_eq!(twice[0], twice[1]);
         let bent = site.post(&session, &hello()).await;
         assert!(bent.answer()["result"].is_object() && bent.answer().get("jsonrpc").is_none());
-        let kind = match answers {
-            Answers::Streams => "text/event-stream",
-            Answers::Json => "application/json",
+        let kind = if json_response {
+            "application/json"
+        } else {
+            "text/event-stream"
         };
         assert_eq!(bent.header("content-type"), Some(kind), "{bent:?}");
         let plain = site.post(&session, &hello()).await.messages();

@@ -58,8 +58,6 @@ pub(crate) struct Arrival {
     pub(crate) kind: Kind,
     /// The batch that its answer belongs to.
     pub(crate) batch: Option<u64>,
-    /// Bytes of the line, where the message is only its outline.
-    pub(crate) cut: Option<usize>,
     /// Who sends it, where that is told with each message.
     pub(crate) sender: Option<Value>,
 }
@@ -130,7 +128,6 @@ impl Exchange {
             message,
             kind,
             batch,
-            cut,
             sender,
         } = arrival;
         let id = message_id(&message);
@@ -139,7 +136,6 @@ impl Exchange {
             (Kind::Request | Kind::Notification | Kind::Answer, _) => None,
         };
         let heard = self.tap.incoming(&Frame {
-            cut,
             sender: sender.as_ref(),
             ..frame(&message, kind, known.as_ref())
         });
@@ -373,7 +369,6 @@ fn frame<'a>(message: &'a Value, kind: Kind, known: Option<&'a Open>) -> Frame<'
         method,
         id: message.get("id"),
         target,
-        cut: None,
         sender: None,
     }
 }

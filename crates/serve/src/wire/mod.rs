@@ -8,7 +8,6 @@
 //! numbers readable for untagged enums. No handler and no fault is known here.
 
 mod exchange;
-mod outline;
 mod reader;
 mod transport;
 mod writer;

@@ -11,7 +11,6 @@ use tokio::sync::mpsc;
 
 use super::Wire;
 use super::exchange::{Arrival, kind_of, message_id};
-use super::outline::Outline;
 use crate::tap::{Kind, Stop};
 
 /// A line longer than this is refused unread, as rmcp's own transport drops it.
@@ -22,14 +21,6 @@ const TOO_LONG: &str = "Invalid request: it is longer than 16 MiB";
 
 /// What is told of JSON that cannot be taken apart.
 const TOO_DEEP: &str = "Invalid request: it is nested too deep, or holds text that is no Unicode";
-
-/// Why only the outline of a message is there.
-#[derive(Debug, Clone, Copy)]
-struct Cut {
-    /// Bytes of the line.
-    size: usize,
-    why: &'static str,
-}
 
 /// How long answers that only take time are waited for after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -52,13 +43,13 @@ pub(crate) struct Reader<R> {
     requests: u64,
     /// What came of the next line so far; a read that is given up loses nothing.
     part: Vec<u8>,
-    /// What there is of it when it is too long.
-    too_long: Option<Outline>,
+    /// Whether it is too long, and the rest of it is passed over.
+    too_long: bool,
 }
 
 enum Line {
     Text(Vec<u8>),
-    TooLong(Outline),
+    TooLong,
     End,
 }
 
@@ -76,7 +67,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             limits,
             requests: 0,
             part: Vec::new(),
-            too_long: None,
+            too_long: false,
         }
     }
 
@@ -89,7 +80,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             };
             match line {
                 Line::Text(line) => self.heard(&line).await,
-                Line::TooLong(outline) => self.unreadable(&outline, TOO_LONG).await,
+                Line::TooLong => self.unreadable(TOO_LONG).await,
                 Line::End => {
                     self.wire.settle().await;
                     // What answers soon is still answered; nobody asked for the rest to be cut.
@@ -133,20 +124,14 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if bytes.is_empty() {
                 return match self.finished() {
                     Line::Text(line) if line.is_empty() => Line::End,
-                    line @ (Line::Text(_) | Line::TooLong(_) | Line::End) => line,
+                    line @ (Line::Text(_) | Line::TooLong | Line::End) => line,
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = &bytes[..end.unwrap_or(bytes.len())];
-            if let Some(outline) = &mut self.too_long {
-                outline.push(part);
-            } else {
+            if !self.too_long {
                 self.part.extend_from_slice(part);
-                if self.part.len() > MAX_LINE {
-                    let mut outline = Outline::default();
-                    outline.push(&std::mem::take(&mut self.part));
-                    self.too_long = Some(outline);
-                }
+                self.too_long = self.part.len() > MAX_LINE;
             }
             let used = end.map_or(bytes.len(), |at| at + 1);
             self.input.consume(used);
@@ -158,9 +143,10 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 
     fn finished(&mut self) -> Line {
         let line = std::mem::take(&mut self.part);
-        match self.too_long.take() {
-            Some(outline) => Line::TooLong(outline),
-            None => Line::Text(line),
+        if std::mem::take(&mut self.too_long) {
+            Line::TooLong
+        } else {
+            Line::Text(line)
         }
     }
 
@@ -171,16 +157,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
         self.wire.settle().await;
         match serde_json::from_slice::<Value>(text) {
-            Err(_) if is_json(text) => {
-                let mut outline = Outline::default();
-                outline.push(text);
-                self.unreadable(&outline, TOO_DEEP).await;
-            }
+            Err(_) if is_json(text) => self.unreadable(TOO_DEEP).await,
             Err(_) => self.no_json(line),
             Ok(Value::Array(members)) if !members.is_empty() && self.has_batches() => {
                 self.batch(members).await;
             }
-            Ok(message) => self.message(message, None, None).await,
+            Ok(message) => self.message(message, None).await,
         }
     }
 
@@ -194,19 +176,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// What is too long or too deep to be read is refused by what its outline says.
-    async fn unreadable(&mut self, outline: &Outline, why: &'static str) {
+    /// What is too long or too deep to be read has no id that is known.
+    async fn unreadable(&self, why: &str) {
         self.wire.settle().await;
-        let cut = Cut {
-            size: outline.size(),
-            why,
-        };
-        match outline.read() {
-            Some(message) if kind_of(&message) != Some(Kind::Notification) => {
-                self.message(message, None, Some(cut)).await;
-            }
-            Some(_) | None => self.wire.exchange().tap.noise(&[]),
-        }
+        self.wire.exchange().tap.noise(&[]);
+        self.refuse(&Value::Null, -32600, why);
     }
 
     async fn batch(&mut self, members: Vec<Value>) {
@@ -216,12 +190,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             .count();
         let batch = self.wire.exchange().open_batch(requests);
         for member in members {
-            self.message(member, batch, None).await;
+            self.message(member, batch).await;
             self.wire.settle().await;
         }
     }
 
-    async fn message(&mut self, message: Value, batch: Option<u64>, cut: Option<Cut>) {
+    async fn message(&mut self, message: Value, batch: Option<u64>) {
         let Some(kind) = kind_of(&message) else {
             self.wrong_shape(&message);
             return;
@@ -231,7 +205,6 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             message,
             kind,
             batch,
-            cut: cut.map(|cut| cut.size),
             sender: None,
         });
         self.wire.emit(emits);
@@ -242,15 +215,14 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         } else if self.requests == 0 {
             return;
         }
-        let wrong = match (cut, typed(&message)) {
-            (Some(cut), _) => (-32600, cut.why),
-            (None, _) if has_odd_cursor(&message) => (-32602, "the cursor has to be text"),
+        let wrong = match typed(&message) {
+            _ if has_odd_cursor(&message) => "the cursor has to be text",
             // Only an rmcp that has ended does not take it, and then the server ends too.
-            (None, Some(typed)) => return drop(self.core.send(typed).await),
-            (None, None) => (-32602, "params have to be an object"),
+            Some(typed) => return drop(self.core.send(typed).await),
+            None => "params have to be an object",
         };
         match kind {
-            Kind::Request if is_request(&message) => self.refuse(&message, wrong.0, wrong.1),
+            Kind::Request if is_request(&message) => self.refuse(&message, -32602, wrong),
             Kind::Request => self.wrong_shape(&message),
             Kind::Answer if asked => self.broken_answer(&message).await,
             Kind::Notification | Kind::Answer => {}

@@ -1,45 +1,16 @@
 //! Bytes on stdout and stderr that are not quite what they should be.
 
 use super::{Moment, text_mut};
-use crate::faults::argument::Said;
 use crate::faults::reply::Reply;
-use crate::faults::style::{Framing, LineEnd, Mark, Spacing, Style, Writes};
 use crate::tap::{Emit, Ending, Flood, Middle, Outlet};
 
 /// One line of the stderr flood, 64 bytes.
 const STDERR_LINE: &[u8; 64] = b"noise: this line is one of many and says nothing to anybody ...\n";
 
-pub(in crate::faults) fn banner() -> Vec<u8> {
-    b"Starting the server\nLoading plugins: 3 found\nListening for messages\n".to_vec()
-}
+pub(in crate::faults) const BANNER: &[u8] =
+    b"Starting the server\nLoading plugins: 3 found\nListening for messages\n";
 
-pub(in crate::faults) fn ansi() -> Vec<u8> {
-    b"\x1b[2J\x1b[1;31mready\x1b[0m \x1b]0;title\x07\n".to_vec()
-}
-
-pub(in crate::faults) fn nul() -> Vec<u8> {
-    b"\0\n".to_vec()
-}
-
-pub(in crate::faults) fn byte_order_mark(style: &mut Style) {
-    style.mark = Mark::ByteOrder;
-}
-
-pub(in crate::faults) fn crlf(style: &mut Style) {
-    style.end = LineEnd::CrLf;
-}
-
-pub(in crate::faults) fn blank_lines(style: &mut Style) {
-    style.spacing = Spacing::BlankLines;
-}
-
-pub(in crate::faults) fn content_length(style: &mut Style) {
-    style.framing = Framing::ContentLength;
-}
-
-pub(in crate::faults) fn bytewise(style: &mut Style) {
-    style.writes = Writes::Bytewise;
-}
+pub(in crate::faults) const ANSI: &[u8] = b"\x1b[2J\x1b[1;31mready\x1b[0m \x1b]0;title\x07\n";
 
 pub(in crate::faults) fn noise_between(reply: &mut Reply, moment: Moment<'_>) {
     reply.before(Emit::Bytes(b"still working on it\n".to_vec()));
@@ -67,13 +38,9 @@ fn structural_comma(text: &[u8]) -> Option<usize> {
     })
 }
 
-pub(in crate::faults) fn pretty(reply: &mut Reply, _: Moment<'_>) {
-    reply.pretty();
-}
-
 pub(in crate::faults) fn no_newline(reply: &mut Reply, moment: Moment<'_>) {
-    reply.style.end = LineEnd::None;
-    if moment.given.word() == Said::No {
+    reply.style.end = "";
+    if moment.given.text().is_empty() {
         reply.after(Emit::End(Ending::Exit(0)));
     }
 }

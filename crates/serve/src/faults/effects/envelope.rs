@@ -15,25 +15,11 @@ pub(in crate::faults) fn truncated(reply: &mut Reply, _: Moment<'_>) {
     });
 }
 
-pub(in crate::faults) fn not_json(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([Emit::Bytes(b"the answer is on its way\n".to_vec())]);
-}
-
-pub(in crate::faults) fn json_null(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([Emit::Bytes(b"null\n".to_vec())]);
-}
-
 pub(in crate::faults) fn batch(reply: &mut Reply, _: Moment<'_>) {
     reply.edit(|text| {
         text.insert(0, b'[');
         text.push(b']');
     });
-}
-
-pub(in crate::faults) fn missing_jsonrpc(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(members) = reply.members_mut() {
-        members.shift_remove("jsonrpc");
-    }
 }
 
 pub(in crate::faults) fn jsonrpc_1_0(reply: &mut Reply, _: Moment<'_>) {
@@ -65,13 +51,9 @@ pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: Moment<'_>) {
 }
 
 pub(in crate::faults) fn stray_answer(reply: &mut Reply, moment: Moment<'_>) {
-    let mut stray = reply.message().clone();
+    let mut stray = reply.message.clone();
     stray["id"] = other_id(moment.id);
     reply.say_before(stray);
-}
-
-pub(in crate::faults) fn twice(reply: &mut Reply, _: Moment<'_>) {
-    reply.repeat();
 }
 
 pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
@@ -80,13 +62,6 @@ pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
         members
             .entry("error")
             .or_insert_with(|| json!({"code": -32603, "message": "both at once"}));
-    }
-}
-
-pub(in crate::faults) fn no_member(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(members) = reply.members_mut() {
-        members.shift_remove("result");
-        members.shift_remove("error");
     }
 }
 
@@ -100,10 +75,6 @@ pub(in crate::faults) fn error_string_code(reply: &mut Reply, _: Moment<'_>) {
 
 pub(in crate::faults) fn delay(reply: &mut Reply, moment: Moment<'_>) {
     reply.before(Emit::Delay(moment.given.time()));
-}
-
-pub(in crate::faults) fn nothing(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([]);
 }
 
 pub(in crate::faults) fn answer_nobody(_: Moment<'_>) -> Value {

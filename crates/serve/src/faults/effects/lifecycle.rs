@@ -11,12 +11,6 @@ pub(in crate::faults) fn wrong_version(reply: &mut Reply, moment: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn no_capabilities(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.shift_remove("capabilities");
-    }
-}
-
 pub(in crate::faults) fn refuse(reply: &mut Reply, moment: Moment<'_>) {
     reply.fail(json!({"code": moment.given.code(), "message": "the server cannot start"}));
 }

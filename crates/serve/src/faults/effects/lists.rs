@@ -30,12 +30,6 @@ pub(in crate::faults) fn bad_names(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn no_schema(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(tool) = first_mut(reply).and_then(Value::as_object_mut) {
-        tool.shift_remove("inputSchema");
-    }
-}
-
 pub(in crate::faults) fn string_schema(reply: &mut Reply, _: Moment<'_>) {
     set_schema(reply, json!({"type": "string"}));
 }
@@ -151,13 +145,6 @@ fn set_schema(reply: &mut Reply, schema: Value) {
 fn set_cursor(reply: &mut Reply, cursor: &str) {
     if let Some(result) = reply.result_mut() {
         result.insert("nextCursor".to_owned(), json!(cursor));
-    }
-}
-
-pub(in crate::faults) fn no_cache_hints(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.shift_remove("ttlMs");
-        result.shift_remove("cacheScope");
     }
 }
 

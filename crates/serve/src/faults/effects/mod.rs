@@ -39,8 +39,12 @@ pub(super) enum Effect {
     Bend(fn(&mut Reply, Moment<'_>)),
     /// It changes how an answer, or everything, is written.
     Dress(fn(&mut Style)),
+    /// It leaves out these members of an answer, as JSON Pointers.
+    Omit(&'static [&'static str]),
+    /// It sends these bytes instead of an answer.
+    Instead(&'static [u8]),
     /// It writes bytes at the start or before an answer.
-    Write(fn() -> Vec<u8>),
+    Write(&'static [u8]),
     /// It sends a message on a notification or before an answer.
     Send(fn(Moment<'_>) -> Value),
     /// It does this at the start.

@@ -26,20 +26,8 @@ pub(in crate::faults) fn exit_after(reply: &mut Reply, moment: Moment<'_>) {
     reply.after(Emit::End(Ending::Exit(moment.given.exit_code())));
 }
 
-pub(in crate::faults) fn abort(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([Emit::End(Ending::Abort)]);
-}
-
-pub(in crate::faults) fn segv(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([Emit::End(Ending::Segv)]);
-}
-
 pub(in crate::faults) fn out_of_memory(reply: &mut Reply, moment: Moment<'_>) {
     // Stdout stays open meanwhile: it is the crash that closes it.
     let size = moment.given.count();
     reply.instead([Emit::TakeMemory(size), Emit::End(Ending::Abort)]);
-}
-
-pub(in crate::faults) fn close_stdout(reply: &mut Reply, _: Moment<'_>) {
-    reply.instead([Emit::CloseStdout]);
 }

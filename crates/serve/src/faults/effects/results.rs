@@ -21,21 +21,9 @@ const INJECTION: &str = concat!(
     "<script>alert(1)</script> <!-- hidden --> [link](javascript:alert(1)) ![](http://pixel.invalid/x.png)",
 );
 
-pub(in crate::faults) fn no_content(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.shift_remove("content");
-    }
-}
-
 pub(in crate::faults) fn null_content(reply: &mut Reply, _: Moment<'_>) {
     if let Some(result) = reply.result_mut() {
         result.insert("content".to_owned(), Value::Null);
-    }
-}
-
-pub(in crate::faults) fn no_result_type(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.shift_remove("resultType");
     }
 }
 
@@ -70,12 +58,6 @@ pub(in crate::faults) fn structured_mismatch(reply: &mut Reply, _: Moment<'_>) {
         Some(_) | None => Map::from_iter([("answer".to_owned(), json!(12))]),
     };
     result.insert("structuredContent".to_owned(), Value::Object(wrong));
-}
-
-pub(in crate::faults) fn structured_missing(reply: &mut Reply, _: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.shift_remove("structuredContent");
-    }
 }
 
 /// Gives an output schema to each listed tool that has none.
