@@ -139,8 +139,7 @@ impl Books {
 
     /// A fault happened.
     pub(crate) fn fired(&self, firing: &Firing) {
-        let id = firing.fault.row().id;
-        self.note(|journal| journal.fault(&firing.rule, id, firing.n, firing.id.as_ref()));
+        self.note(|journal| journal.fault(firing));
     }
 
     /// Somebody was sent away with this status.
@@ -170,14 +169,10 @@ fn noted(wrote: io::Result<()>, complained: &AtomicBool) {
     if let Err(error) = wrote
         && !complained.swap(true, Ordering::Relaxed)
     {
-        complain(&error);
+        let text = format!("error: the journal cannot be written: {error}\n");
+        // Without stderr there is nobody left to tell.
+        let _ = PatientStderr.write_all(text.as_bytes());
     }
-}
-
-fn complain(error: &io::Error) {
-    let text = format!("error: the journal cannot be written: {error}\n");
-    // Without stderr there is nobody left to tell.
-    let _ = PatientStderr.write_all(text.as_bytes());
 }
 
 /// The rules of the command line, then those of the file.
@@ -195,9 +190,7 @@ fn rules(wanted: &TapOptions, carrier: Carrier, problems: &mut Vec<String>) -> V
             Err(error) => problems.push(of_file(format!("it cannot be read: {error}"))),
             Ok(text) => match file::read(&text, carrier) {
                 Ok(more) => rules.extend(more),
-                Err(errors) => {
-                    problems.extend(errors.iter().map(|error| of_file(error.to_string())));
-                }
+                Err(errors) => problems.extend(errors.into_iter().map(of_file)),
             },
         }
     }
@@ -288,12 +281,7 @@ impl Layer {
     fn note_events(&mut self) {
         for event in self.engine.take_events() {
             self.note(|journal| match &event {
-                Event::Fired(firing) => journal.fault(
-                    &firing.rule,
-                    firing.fault.row().id,
-                    firing.n,
-                    firing.id.as_ref(),
-                ),
+                Event::Fired(firing) => journal.fault(firing),
                 Event::Sent(sent) => {
                     journal.leaves(sent);
                     Ok(())

@@ -42,7 +42,7 @@ pub use self::state::State;
 use self::surface::{Bench, Desk};
 pub use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
 pub use self::tap::{Ending, Stop, Tap};
-use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
+use self::wire::{Inbox, Limits, Wire, WireTransport};
 
 /// The longest that a closing server waits for its last bytes and its handlers.
 const CLOSE: Duration = Duration::from_secs(1);
@@ -187,14 +187,12 @@ where
     let mut core = std::pin::pin!(core);
     let mut written = std::pin::pin!(writer.run());
     let (ended, serving) = tokio::select! {
-        how = &mut written => (after_write(how), true),
+        ended = &mut written => (ended, true),
         () = until => {
             wire.close();
-            match tokio::time::timeout(CLOSE, &mut written).await {
-                Ok(how) => (after_write(how), true),
-                // A client that stopped reading loses what it did not read.
-                Err(_) => (Ended::Clean, true),
-            }
+            // A client that stopped reading loses what it did not read.
+            let ended = tokio::time::timeout(CLOSE, &mut written).await;
+            (ended.unwrap_or(Ended::Clean), true)
         }
         () = &mut core => (Ended::Clean, false),
     };
@@ -205,13 +203,6 @@ where
     }
     wire.ended();
     ended
-}
-
-fn after_write(wrote: Wrote) -> Ended {
-    match wrote {
-        Wrote::All | Wrote::Broken => Ended::Clean,
-        Wrote::Ending(ending) => Ended::Fault(ending),
-    }
 }
 
 /// Waits for a reason to end that the tap obeys.

@@ -1,15 +1,16 @@
 //! What carries what a session says beside rmcp's answers. Handlers speak to it and do not know which way their client
 //! came: over a pipe, where every byte is ours, or over HTTP, where rmcp has the streams.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{CustomNotification, RequestId, ServerNotification};
+use rmcp::model::{CustomNotification, RequestId};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 
-use crate::http::Post;
+use crate::http::post::{self, Post};
+use crate::layer::PatientStderr;
 use crate::wire::{WaitsFor, Wire};
 
 /// The way to the client of one session, or of one call in it.
@@ -26,7 +27,8 @@ impl Line {
     pub(crate) fn stderr(&self, text: &str) {
         match self {
             Self::Pipe(wire) => wire.stderr(text),
-            Self::Http(post) => post.stderr(text),
+            // A closed stderr is no reason to stop answering.
+            Self::Http(_) => drop(PatientStderr.write_all(text.as_bytes())),
         }
     }
 
@@ -57,11 +59,10 @@ impl Line {
         match self {
             Self::Pipe(_) => {
                 let notification = CustomNotification::new(method, Some(params));
-                peer.send_notification(ServerNotification::CustomNotification(notification))
-                    .await
-                    .map_err(io::Error::other)
+                let sent = peer.send_notification(notification.into()).await;
+                sent.map_err(io::Error::other)
             }
-            Self::Http(post) => post.notify(peer, method, Some(params)).await,
+            Self::Http(_) => post::notify(peer, method, Some(params)).await,
         }
     }
 
@@ -69,11 +70,8 @@ impl Line {
     pub(crate) async fn send(&self, peer: &Peer<RoleServer>, message: &Value) -> io::Result<()> {
         match self {
             Self::Pipe(wire) => wire.send(message).await,
-            Self::Http(post) => match message.get("method").and_then(Value::as_str) {
-                Some(method) => {
-                    let params = message.get("params").cloned();
-                    post.notify(peer, method, params).await
-                }
+            Self::Http(_) => match message.get("method").and_then(Value::as_str) {
+                Some(method) => post::notify(peer, method, message.get("params").cloned()).await,
                 None => Err(io::Error::other("no stream is left for it")),
             },
         }

@@ -3,6 +3,7 @@
 //! A tap sees every frame in both directions and says what goes out instead. It knows no handler,
 //! and the wire knows no fault. What performs an [`Emit`] lives in `wire`.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -71,6 +72,26 @@ pub enum Emit {
     End(Ending),
 }
 
+impl Emit {
+    /// The ticket of what is told when it is out.
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        if let Self::Out(ticket) = self {
+            Some(*ticket)
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether all answers of a list are given up, if it holds any.
+pub(crate) fn is_forgotten<'a>(
+    emits: impl Iterator<Item = &'a Emit>,
+    forgotten: &HashSet<Ticket>,
+) -> bool {
+    let mut tickets = emits.filter_map(Emit::ticket).peekable();
+    tickets.peek().is_some() && tickets.all(|ticket| forgotten.contains(&ticket))
+}
+
 /// What a tap recognises its own [`Emit::Wake`] by, or its own [`Emit::Out`].
 pub type Ticket = u64;
 
@@ -81,8 +102,8 @@ pub struct Flood {
     pub outlet: Outlet,
     /// What each piece begins with.
     pub head: Vec<u8>,
-    /// What stands between.
-    pub middle: Middle,
+    /// Whether the number of the piece, from 1, stands between.
+    pub numbered: bool,
     /// What each piece ends with.
     pub tail: Vec<u8>,
     /// How many pieces.
@@ -98,15 +119,6 @@ pub enum Outlet {
     Stderr,
 }
 
-/// What stands in the middle of each piece of a flood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Middle {
-    /// Its number, from 1.
-    Number,
-    /// Nothing.
-    Nothing,
-}
-
 impl Flood {
     /// How much is put together before it is written.
     const CHUNK: usize = 64 << 10;
@@ -120,7 +132,7 @@ impl Flood {
             while made < flood.count && chunk.len() < Self::CHUNK {
                 made += 1;
                 chunk.extend_from_slice(&flood.head);
-                if flood.middle == Middle::Number {
+                if flood.numbered {
                     chunk.extend_from_slice(made.to_string().as_bytes());
                 }
                 chunk.extend_from_slice(&flood.tail);

@@ -7,6 +7,29 @@ use sha2::{Digest, Sha256};
 use super::rule::{Occurrence, Rule};
 use crate::State;
 
+/// Counts those of the rules that are at a place, and gives the number and the count of each that fires there. What goes
+/// wrong is text for stderr.
+pub(super) fn fire<'a>(
+    armed: impl Iterator<Item = (usize, &'a mut Armed)>,
+    target: Option<&str>,
+    cursor: Option<&str>,
+) -> (Vec<(usize, u64)>, Vec<String>) {
+    let (mut fired, mut lost) = (Vec::new(), Vec::new());
+    for (index, armed) in armed.filter(|(_, armed)| armed.rule.is_about(target)) {
+        match armed.count(cursor) {
+            Ok(Some(n)) => fired.push((index, n)),
+            Ok(None) => {}
+            Err(error) => {
+                lost.push(format!(
+                    "the count of `{}` is lost: {error}\n",
+                    armed.rule.text
+                ));
+            }
+        }
+    }
+    (fired, lost)
+}
+
 /// A rule of a running server. Clones count together.
 #[derive(Debug, Clone)]
 pub(super) struct Armed {
@@ -20,7 +43,13 @@ pub(super) struct Armed {
 }
 
 impl Armed {
-    pub(super) fn new(rule: Rule, index: usize, seed: u64, state: State) -> Self {
+    /// Rules in their order; draws come from `seed`, counters are kept in `state`.
+    pub(super) fn all(rules: Vec<Rule>, seed: u64, state: &State) -> Vec<Self> {
+        let arm = |(index, rule)| Self::new(rule, index, seed, state.clone());
+        rules.into_iter().enumerate().map(arm).collect()
+    }
+
+    fn new(rule: Rule, index: usize, seed: u64, state: State) -> Self {
         Self {
             key: format!("fault {index} {}", rule.text),
             rule,
@@ -31,7 +60,7 @@ impl Armed {
     }
 
     /// Counts one occurrence of the rule's place; its number when the rule fires there.
-    pub(super) fn count(&mut self, cursor: Option<&str>) -> io::Result<Option<u64>> {
+    fn count(&mut self, cursor: Option<&str>) -> io::Result<Option<u64>> {
         if self.rule.fault.counts_lists()
             && cursor.is_some()
             && let Some((n, fires)) = self.last

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp::protocol::meta::SUBSCRIPTION_ID;
 use serde_json::Value;
 
-use super::armed::Armed;
+use super::armed::{Armed, fire};
 use super::catalogue::Fault;
 use super::effects::{Deaf, Effect, Hold, Moment, lifecycle, lists, results};
 use super::event::{Event, Firing, Sent};
@@ -84,8 +84,7 @@ pub struct Engine {
 impl Engine {
     /// An engine for these rules, in order; draws come from `seed`, counters are kept in `state`.
     pub fn new(rules: Vec<Rule>, seed: u64, state: &State) -> Self {
-        let arm = |(index, rule)| Armed::new(rule, index, seed, state.clone());
-        Self::of(rules.into_iter().enumerate().map(arm).collect())
+        Self::of(Armed::all(rules, seed, state))
     }
 
     /// An engine for another conversation with the same server: its rules count on.
@@ -226,7 +225,7 @@ impl Engine {
         let (shots, emit) = self.fire_at(
             |armed| match armed.rule.when {
                 When::AnyRequest => true,
-                When::Message(method) => frame.method == Some(method.name),
+                When::Message(method) => frame.method == Some(method),
                 When::Start | When::Stop => false,
             },
             frame.target,
@@ -260,7 +259,7 @@ impl Engine {
             heard.emit = self.cancelled(id);
         }
         let (shots, emits) = self.fire_at(
-            |armed| matches!(armed.rule.when, When::Message(method) if frame.method == Some(method.name)),
+            |armed| matches!(armed.rule.when, When::Message(method) if frame.method == Some(method)),
             None,
             None,
         );
@@ -489,22 +488,11 @@ impl Engine {
         target: Option<&str>,
         cursor: Option<&str>,
     ) -> (Vec<Shot>, Vec<Emit>) {
-        let mut shots = Vec::new();
-        let mut emits = Vec::new();
-        for (rule, armed) in self.armed.iter_mut().enumerate() {
-            if !at(armed) || !armed.rule.is_about(target) {
-                continue;
-            }
-            match armed.count(cursor) {
-                Ok(Some(n)) => shots.push(Shot { rule, n }),
-                Ok(None) => {}
-                Err(error) => {
-                    let text = format!("the count of `{}` is lost: {error}\n", armed.rule.text);
-                    emits.push(Emit::Stderr(text.into_bytes()));
-                }
-            }
-        }
-        (shots, emits)
+        let armed = self.armed.iter_mut().enumerate();
+        let (fired, lost) = fire(armed.filter(|(_, armed)| at(armed)), target, cursor);
+        let shots = fired.into_iter().map(|(rule, n)| Shot { rule, n });
+        let lost = lost.into_iter().map(|text| Emit::Stderr(text.into_bytes()));
+        (shots.collect(), lost.collect())
     }
 
     fn fired(&mut self, shot: Shot, id: Option<&Value>) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::argument::Given;
-use super::armed::Armed;
+use super::armed::{Armed, fire};
 use super::effects::Effect;
 use super::event::Firing;
 use super::place::When;
@@ -135,15 +135,14 @@ pub(crate) struct Exchanges(Vec<Armed>);
 
 impl Exchanges {
     pub(crate) fn new(rules: Vec<Rule>, seed: u64, state: &State) -> Self {
-        let arm = |(index, rule)| Armed::new(rule, index, seed, state.clone());
-        Self(rules.into_iter().enumerate().map(arm).collect())
+        Self(Armed::all(rules, seed, state))
     }
 
     /// The faults that fire on a message, in the order of their rules. Counts that are lost are told as text.
     pub(crate) fn fire(&mut self, about: About<'_>) -> (Vec<Shot>, Vec<String>) {
         let at = |when, _: Exchange| match when {
             When::AnyRequest => about.id.is_some(),
-            When::Message(method) => about.method == Some(method.name),
+            When::Message(method) => about.method == Some(method),
             When::Start | When::Stop => false,
         };
         self.count(at, about)
@@ -167,37 +166,27 @@ impl Exchanges {
         at: impl Fn(When, Exchange) -> bool,
         about: About<'_>,
     ) -> (Vec<Shot>, Vec<String>) {
-        let mut shots = Vec::new();
-        let mut lost = Vec::new();
-        for armed in &mut self.0 {
+        let is_there = |armed: &Armed| {
             // A server over HTTP is given no others.
-            let Some(exchange) = Exchange::of(armed.rule.fault.row().effect) else {
-                continue;
-            };
-            if !at(armed.rule.when, exchange) || !armed.rule.is_about(about.target) {
-                continue;
-            }
-            match armed.count(None) {
-                Ok(Some(n)) => shots.push(Shot {
-                    exchange,
-                    given: armed.rule.given.clone(),
+            let exchange = Exchange::of(armed.rule.fault.row().effect);
+            exchange.is_some_and(|exchange| at(armed.rule.when, exchange))
+        };
+        let armed = self.0.iter_mut().enumerate();
+        let (fired, lost) = fire(armed.filter(|(_, one)| is_there(one)), about.target, None);
+        let shot = |(index, n): (usize, u64)| {
+            let rule = &self.0[index].rule;
+            Some(Shot {
+                exchange: Exchange::of(rule.fault.row().effect)?,
+                given: rule.given.clone(),
+                n,
+                firing: Firing {
+                    rule: rule.text.clone(),
+                    fault: rule.fault,
                     n,
-                    firing: Firing {
-                        rule: armed.rule.text.clone(),
-                        fault: armed.rule.fault,
-                        n,
-                        id: about.id.cloned(),
-                    },
-                }),
-                Ok(None) => {}
-                Err(error) => {
-                    lost.push(format!(
-                        "the count of `{}` is lost: {error}\n",
-                        armed.rule.text
-                    ));
-                }
-            }
-        }
-        (shots, lost)
+                    id: about.id.cloned(),
+                },
+            })
+        };
+        (fired.into_iter().filter_map(shot).collect(), lost)
     }
 }

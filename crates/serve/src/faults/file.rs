@@ -3,47 +3,31 @@
 use serde_json::Value;
 
 use super::catalogue::Carrier;
-use super::rule::{Rule, RuleError};
+use super::rule::{Rule, wrong};
 use mcp::protocol::method::kind_of;
 
 /// Reads a file's text; all that is wrong with its rules is said at once.
-pub fn read(text: &str, carrier: Carrier) -> Result<Vec<Rule>, Vec<RuleError>> {
-    let wrong = |what: String| {
-        vec![RuleError::new(
+pub fn read(text: &str, carrier: Carrier) -> Result<Vec<Rule>, Vec<String>> {
+    let no_list = |what: String| {
+        vec![wrong(
             format!("a faults file is a YAML list of rules, but {what}"),
-            "write one rule a line as `- \"tools/call@2=drop\"`; a rule that begins with `*` needs the quotes"
-                .to_owned(),
+            "write one rule a line as `- \"tools/call@2=drop\"`; a rule that begins with `*` needs the quotes",
         )]
     };
     let written: Value = serde_saphyr::from_str(text)
-        .map_err(|error| wrong(format!("this is no YAML: {}", error.without_snippet())))?;
+        .map_err(|error| no_list(format!("this is no YAML: {}", error.without_snippet())))?;
     let Value::Array(written) = written else {
-        return Err(wrong(format!("this is {}", kind_of(&written))));
+        return Err(no_list(format!("this is {}", kind_of(&written))));
     };
-    let mut rules = Vec::new();
+    let (mut rules, mut errors) = (Vec::new(), Vec::new());
     for (index, rule) in written.iter().enumerate() {
-        match rule.as_str() {
-            Some(rule) => rules.push(rule),
-            None => return Err(wrong(format!("rule {} is {}", index + 1, kind_of(rule)))),
-        }
-    }
-    read_all(rules.into_iter(), carrier)
-}
-
-/// Reads rules that were given one by one.
-pub fn read_all<'a>(
-    written: impl Iterator<Item = &'a str>,
-    carrier: Carrier,
-) -> Result<Vec<Rule>, Vec<RuleError>> {
-    let mut rules = Vec::new();
-    let mut errors = Vec::new();
-    for (index, text) in written.enumerate() {
+        let number = index + 1;
+        let Some(text) = rule.as_str() else {
+            return Err(no_list(format!("rule {number} is {}", kind_of(rule))));
+        };
         match Rule::parse(text, carrier) {
             Ok(rule) => rules.push(rule),
-            Err(error) => errors.push(RuleError::new(
-                format!("rule {} `{text}`: {}", index + 1, error.message),
-                error.help,
-            )),
+            Err(error) => errors.push(format!("rule {number} `{text}`: {error}")),
         }
     }
     if errors.is_empty() {
@@ -72,7 +56,10 @@ mod tests {
     #[test]
     fn all_wrong_rules_are_said_at_once_with_their_number() {
         let errors = read("[drop, dorp, start=drop]", Carrier::Stdio).unwrap_err();
-        let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+        let messages: Vec<_> = errors
+            .iter()
+            .filter_map(|error| error.lines().next())
+            .collect();
         assert_eq!(
             messages,
             [
@@ -94,7 +81,7 @@ mod tests {
             ("- \"unclosed", "this is no YAML: "),
         ] {
             let errors = read(text, Carrier::Stdio).unwrap_err();
-            let said = &errors[0].message;
+            let said = errors[0].lines().next().unwrap();
             let wanted = format!("a faults file is a YAML list of rules, but {wanted}");
             assert!(said.starts_with(&wanted), "{text}: {said}");
             assert!(!said.contains('\n'), "{said}");

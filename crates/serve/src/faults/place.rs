@@ -8,38 +8,9 @@ pub enum When {
     /// The process is asked to end: EOF on stdin, or a signal.
     Stop,
     /// A message of the client with this method; a fault on a request sits on its answer.
-    Message(Method),
+    Message(&'static str),
     /// Every request of the client.
     AnyRequest,
-}
-
-/// A method that a client can send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Method {
-    /// As on the wire.
-    pub name: &'static str,
-    /// Whether it asks for an answer.
-    pub form: Form,
-    /// What a rule's target is compared with.
-    pub target: Named,
-}
-
-/// Whether a message asks for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// It does.
-    Request,
-    /// It does not.
-    Notification,
-}
-
-/// Whether a message names a tool, a prompt or a URI.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// It does, so a rule can have a target.
-    Something,
-    /// It does not.
-    Nothing,
 }
 
 /// Where a fault may be put.
@@ -67,74 +38,53 @@ pub enum Site {
     Listen,
 }
 
-const fn request(name: &'static str) -> Method {
-    Method {
-        name,
-        form: Form::Request,
-        target: Named::Nothing,
-    }
-}
-
-const fn aimed(name: &'static str) -> Method {
-    Method {
-        name,
-        form: Form::Request,
-        target: Named::Something,
-    }
-}
-
-const fn notification(name: &'static str) -> Method {
-    Method {
-        name,
-        form: Form::Notification,
-        target: Named::Nothing,
-    }
-}
-
 /// Every method that a client can send, over all revisions.
-pub const METHODS: &[Method] = &[
-    request("initialize"),
-    request("server/discover"),
-    request("ping"),
-    request("tools/list"),
-    aimed("tools/call"),
-    request("resources/list"),
-    request("resources/templates/list"),
-    aimed("resources/read"),
-    aimed("resources/subscribe"),
-    aimed("resources/unsubscribe"),
-    request("prompts/list"),
-    aimed("prompts/get"),
-    request("completion/complete"),
-    request("logging/setLevel"),
-    request("subscriptions/listen"),
-    request("tasks/list"),
-    request("tasks/get"),
-    request("tasks/result"),
-    request("tasks/update"),
-    request("tasks/cancel"),
-    notification("notifications/initialized"),
-    notification("notifications/cancelled"),
-    notification("notifications/progress"),
-    notification("notifications/roots/list_changed"),
-    notification("notifications/tasks/status"),
+const METHODS: &[&str] = &[
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+    "tasks/list",
+    "tasks/get",
+    "tasks/result",
+    "tasks/update",
+    "tasks/cancel",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+    "notifications/tasks/status",
 ];
 
 impl When {
-    /// The words that stand for a moment rather than a method.
-    pub const MOMENTS: [&'static str; 3] = ["*", "start", "stop"];
+    /// Every name of a place.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ["*", "start", "stop"]
+            .into_iter()
+            .chain(METHODS.iter().copied())
+    }
 
     /// Reads a place; `None` when there is none of this name.
     pub fn named(text: &str) -> Option<Self> {
-        match text {
-            "*" => Some(Self::AnyRequest),
-            "start" => Some(Self::Start),
-            "stop" => Some(Self::Stop),
-            name => METHODS
-                .iter()
-                .find(|method| method.name == name)
-                .map(|method| Self::Message(*method)),
-        }
+        Self::names()
+            .find(|name| *name == text)
+            .map(|name| match name {
+                "*" => Self::AnyRequest,
+                "start" => Self::Start,
+                "stop" => Self::Stop,
+                method => Self::Message(method),
+            })
     }
 
     /// Its name in a rule.
@@ -143,32 +93,28 @@ impl When {
             Self::Start => "start",
             Self::Stop => "stop",
             Self::AnyRequest => "*",
-            Self::Message(method) => method.name,
+            Self::Message(method) => method,
         }
     }
 
-    /// Whether a rule at this place can have a target.
-    pub const fn target(self) -> Named {
-        match self {
-            Self::Start | Self::Stop => Named::Nothing,
-            Self::AnyRequest => Named::Something,
-            Self::Message(method) => method.target,
-        }
+    /// Whether a rule at this place can have a target: messages there name a tool, a prompt or a URI.
+    pub fn has_target(self) -> bool {
+        matches!(
+            self.name(),
+            "*" | "tools/call"
+                | "resources/read"
+                | "resources/subscribe"
+                | "resources/unsubscribe"
+                | "prompts/get"
+        )
     }
 
     fn is_request(self) -> bool {
-        match self {
-            Self::Start | Self::Stop => false,
-            Self::AnyRequest => true,
-            Self::Message(method) => method.form == Form::Request,
-        }
+        self == Self::AnyRequest || matches!(self, Self::Message(_)) && !self.is_notification()
     }
 
     fn is_notification(self) -> bool {
-        match self {
-            Self::Start | Self::Stop | Self::AnyRequest => false,
-            Self::Message(method) => method.form == Form::Notification,
-        }
+        self.name().starts_with("notifications/")
     }
 }
 

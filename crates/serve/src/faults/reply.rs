@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::style::Style;
-use crate::tap::{Emit, Flood, Middle, Outlet};
+use crate::tap::{Emit, Flood, Outlet};
 
 /// What a text is filled up with.
 const FILLING: u8 = b'x';
@@ -68,7 +68,7 @@ impl Finished {
                 bytes.len() as u64
             } else if let Emit::Flood(flood) = emit
                 && flood.outlet == Outlet::Stdout
-                && flood.middle == Middle::Nothing
+                && !flood.numbered
             {
                 flood.count * (flood.head.len() + flood.tail.len()) as u64
             } else {
@@ -270,7 +270,7 @@ fn filled(text: &[u8], stand_in: &[u8], size: u64, style: Style) -> Vec<Emit> {
         Emit::Flood(Flood {
             outlet: Outlet::Stdout,
             head: vec![FILLING],
-            middle: Middle::Nothing,
+            numbered: false,
             tail: Vec::new(),
             count: size.saturating_sub(rest),
         }),

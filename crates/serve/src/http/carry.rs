@@ -19,7 +19,7 @@ use super::inlet::Answer;
 use super::talk::{Owed, Shared, lock};
 use crate::Clock;
 use crate::layer::PatientStderr;
-use crate::tap::{Emit, Flood, Outlet};
+use crate::tap::{Emit, Flood, Outlet, is_forgotten};
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -161,7 +161,7 @@ impl Carried {
             Emit::Flood(flood) => self.flood = Some(Box::new(as_events(flood).chunks())),
             Emit::Delay(length) => {
                 self.clock.sleep(length).await;
-                if lock(&self.talk).is_forgotten(self.todo.iter()) {
+                if is_forgotten(self.todo.iter(), &lock(&self.talk).forgotten) {
                     self.todo.clear();
                 }
             }

@@ -10,14 +10,13 @@ mod bridge;
 mod carry;
 mod inlet;
 mod json;
-mod post;
+pub(crate) mod post;
 mod sender;
 mod sessions;
 mod talk;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -47,15 +46,14 @@ use self::bend::Asked;
 use self::bridge::Bridge;
 use self::carry::Carried;
 use self::inlet::{Answer, plain};
-pub(crate) use self::post::Post;
-use self::post::SESSION;
+use self::post::{Post, SESSION};
 use self::sender::{Remote, sender};
 pub(crate) use self::sessions::TakenUp;
 use self::sessions::{RETRY, Sessions};
 use self::talk::{Owed, Shared, Talk, lock};
 use super::faults::catalogue::Carrier;
 use super::faults::exchange::{Distortion, Exchange, Refusal, Shot};
-use super::layer::Books;
+use super::layer::{Books, PatientStderr};
 use super::line::Line;
 use super::surface::Bench;
 use super::tap::Kind;
@@ -208,7 +206,8 @@ pub async fn serve(
     };
     let post = Post::new(options.clock.clone(), later);
     if let Some(text) = &options.stderr {
-        post.stderr(&format!("{text}\n"));
+        // A closed stderr is no reason to stop answering.
+        let _ = PatientStderr.write_all(format!("{text}\n").as_bytes());
     }
     let shared = (&books, &activity, &stop);
     let door = Arc::new(Door::new(options, http, (post, bridge), shared));

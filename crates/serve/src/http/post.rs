@@ -1,6 +1,6 @@
 //! What handlers say beside their answers where messages come as HTTP requests.
 
-use std::io::{self, Write};
+use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::Clock;
-use crate::layer::PatientStderr;
 
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -29,24 +28,6 @@ pub(crate) struct Post {
 impl Post {
     pub(super) fn new(clock: Clock, later: mpsc::UnboundedSender<Later>) -> Self {
         Self { clock, later }
-    }
-
-    #[expect(clippy::unused_self, reason = "it is one of the ways to a human")]
-    pub(crate) fn stderr(&self, text: &str) {
-        // A closed stderr is no reason to stop answering.
-        let _ = PatientStderr.write_all(text.as_bytes());
-    }
-
-    /// rmcp routes progress by its token to the stream of the call, and everything else to the stream of the session.
-    pub(crate) async fn notify(
-        &self,
-        peer: &Peer<RoleServer>,
-        method: &str,
-        params: Option<Value>,
-    ) -> io::Result<()> {
-        peer.send_notification(notification(method, params))
-            .await
-            .map_err(io::Error::other)
     }
 
     pub(crate) fn after_reply(
@@ -68,9 +49,11 @@ impl Post {
                 }
                 let method = message.get("method").and_then(Value::as_str);
                 let params = message.get("params").cloned();
-                let sent = notification(method.unwrap_or_default(), params);
                 // A session that ended meanwhile has nobody to tell.
-                if peer.send_notification(sent).await.is_err() {
+                if notify(&peer, method.unwrap_or_default(), params)
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -91,12 +74,19 @@ fn session(context: &RequestContext<RoleServer>) -> Option<String> {
     Some(session.to_owned())
 }
 
-fn notification(method: &str, params: Option<Value>) -> ServerNotification {
+/// rmcp routes progress by its token to the stream of the call, and everything else to the stream of the session.
+pub(crate) async fn notify(
+    peer: &Peer<RoleServer>,
+    method: &str,
+    params: Option<Value>,
+) -> io::Result<()> {
     let message = json!({"method": method, "params": params});
-    match serde_json::from_value(message) {
+    let notification = match serde_json::from_value(message) {
         Ok(ServerNotification::ProgressNotification(progress)) => progress.into(),
         Ok(_) | Err(_) => {
             ServerNotification::CustomNotification(CustomNotification::new(method, params))
         }
-    }
+    };
+    let sent = peer.send_notification(notification).await;
+    sent.map_err(io::Error::other)
 }

@@ -20,7 +20,7 @@ pub(super) struct Talk {
     /// The ways of the answers that are under way, by the text of their ids.
     ways: HashMap<String, mpsc::UnboundedSender<Vec<Emit>>>,
     /// Answers that are given up.
-    forgotten: HashSet<Ticket>,
+    pub(super) forgotten: HashSet<Ticket>,
 }
 
 /// A conversation that requests share.
@@ -62,20 +62,6 @@ impl Talk {
         self.ways
             .extend(ids.map(|id| (id.to_string(), way.clone())));
         comes
-    }
-
-    /// Whether all answers of a list are given up, if it holds any.
-    pub(super) fn is_forgotten<'a>(&self, emits: impl Iterator<Item = &'a Emit>) -> bool {
-        let mut tickets = emits
-            .filter_map(|emit| {
-                if let Emit::Out(ticket) = emit {
-                    Some(ticket)
-                } else {
-                    None
-                }
-            })
-            .peekable();
-        tickets.peek().is_some() && tickets.all(|ticket| self.forgotten.contains(ticket))
     }
 
     /// Takes what is said to where it belongs.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::scrub::Scrubber;
 use super::writer::{RecordKind, Writer};
 use crate::Clock;
-use crate::faults::event::Sent;
+use crate::faults::event::{Firing, Sent};
 use crate::tap::{Frame, JournalLevel, Kind, Ticket};
 use text::credential::SecretKeys;
 
@@ -315,20 +315,17 @@ impl Journal {
         self.done(&open, members)
     }
 
-    /// A fault rule fired for the request of this id, or for none.
-    pub(crate) fn fault(
-        &mut self,
-        rule: &str,
-        fault: &str,
-        n: u64,
-        id: Option<&Value>,
-    ) -> io::Result<()> {
-        let of = id.and_then(|id| self.open.get(&id.to_string()));
+    /// A fault rule fired.
+    pub(crate) fn fault(&mut self, firing: &Firing) -> io::Result<()> {
+        let of = firing
+            .id
+            .as_ref()
+            .and_then(|id| self.open.get(&id.to_string()));
         let members = json!({
-            "rule": rule,
-            "fault": fault,
-            "n": n,
-            "rpc_id": id,
+            "rule": firing.rule,
+            "fault": firing.fault.row().id,
+            "n": firing.n,
+            "rpc_id": firing.id,
             "of": of.map(|open| open.seq),
         });
         self.writer.write(RecordKind::Fault, members).map(drop)

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Header, Journal};
-use crate::faults::event::Sent;
+use crate::faults::catalogue::Fault;
+use crate::faults::event::{Firing, Sent};
 use crate::tap::{Frame, JournalLevel, Kind};
 use crate::{Clock, ClockMode};
 use text::credential::SecretKeys;
@@ -173,7 +174,12 @@ fn only_calls_have_a_tool_at_the_top_and_their_arguments_are_objects() {
     rig.call(2, "echo", &Value::Null);
     rig.hear(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": 5}}));
     rig.journal
-        .fault("drop", "drop", 1, Some(&json!(2)))
+        .fault(&Firing {
+            rule: "drop".to_owned(),
+            fault: Fault::Drop,
+            n: 1,
+            id: Some(json!(2)),
+        })
         .unwrap();
     rig.answer(1, &json!({"result": {}}));
     rig.journal.end().unwrap();

@@ -87,52 +87,30 @@ impl Completed<'_> {
         (argument, prefix): (&str, &str),
         given: Option<&HashMap<String, String>>,
     ) -> Result<Vec<String>, ErrorData> {
-        let values = match (self.target(reference), argument) {
-            (Some(Target::Arguments), "arg1") => {
-                FRUIT.iter().map(|&fruit| fruit.to_owned()).collect()
-            }
-            (Some(Target::Arguments), "arg2") => forms(given.and_then(|given| given.get("arg1"))),
-            (Some(Target::Template), "id") => IDS.iter().map(|&id| id.to_owned()).collect(),
-            (Some(Target::Simple | Target::Arguments | Target::Template), other) => {
-                let message = format!("no argument \"{other}\" to complete");
-                return Err(ErrorData::invalid_params(message, None));
-            }
-            (None, _) => {
-                let message = "nothing to complete at this reference";
-                return Err(ErrorData::invalid_params(message, None));
-            }
-        };
-        Ok(values
-            .into_iter()
-            .filter(|value: &String| value.starts_with(prefix))
-            .collect())
-    }
-
-    fn target(self, reference: &Reference) -> Option<Target> {
-        match reference {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        let offered = match reference {
             Reference::Prompt(prompt) => {
-                let name = self.prompts.iter().find(|name| **name == prompt.name)?;
-                Some(if *name == WITH_ARGUMENTS {
-                    Target::Arguments
-                } else {
-                    Target::Simple
-                })
+                let mut names = self.prompts.iter();
+                names.find(|name| **name == prompt.name).copied()
             }
             Reference::Resource(resource) => {
-                let offered = self.templates.contains(&TEMPLATE);
-                (offered && resource.uri == TEMPLATE).then_some(Target::Template)
+                let mut templates = self.templates.iter();
+                templates.find(|uri| **uri == resource.uri).copied()
             }
             // rmcp's enum may grow; a new kind of reference is none of ours.
             _ => None,
-        }
+        };
+        let invalid = |message: String| Err(ErrorData::invalid_params(message, None));
+        let values: Vec<String> = match (offered, argument) {
+            (Some(WITH_ARGUMENTS), "arg1") => texts(&FRUIT),
+            (Some(WITH_ARGUMENTS), "arg2") => forms(given.and_then(|given| given.get("arg1"))),
+            (Some(TEMPLATE), "id") => texts(&IDS),
+            (Some(_), other) => return invalid(format!("no argument \"{other}\" to complete")),
+            (None, _) => return invalid("nothing to complete at this reference".to_owned()),
+        };
+        let fits = values.into_iter().filter(|value| value.starts_with(prefix));
+        Ok(fits.collect())
     }
-}
-
-/// What a reference names, as far as it is ours.
-enum Target {
-    Simple,
-    Arguments,
-    Template,
 }
 
 fn forms(fruit: Option<&String>) -> Vec<String> {

@@ -26,13 +26,8 @@ pub(super) struct Fixed {
     name: &'static str,
     about: &'static str,
     mime_type: &'static str,
-    body: Body,
-}
-
-enum Body {
-    Text(&'static str),
-    /// Base64.
-    Blob(&'static str),
+    /// The member of its contents, and its value.
+    body: (&'static str, &'static str),
 }
 
 /// All fixed resources, in the order of the list.
@@ -42,28 +37,28 @@ pub(super) const RESOURCES: [Fixed; 4] = [
         name: "static-text",
         about: "Text that never changes",
         mime_type: "text/plain",
-        body: Body::Text("text that never changes"),
+        body: ("text", "text that never changes"),
     },
     Fixed {
         uri: "test://static-binary",
         name: "static-binary",
         about: "Bytes that never change",
         mime_type: "image/png",
-        body: Body::Blob(BINARY),
+        body: ("blob", BINARY),
     },
     Fixed {
         uri: WATCHED,
         name: "watched-resource",
         about: "Text that can be subscribed to; one update follows each subscription",
         mime_type: "text/plain",
-        body: Body::Text("text that is watched"),
+        body: ("text", "text that is watched"),
     },
     Fixed {
         uri: ASKING,
         name: "input-required",
         about: "Text that the client's user gives",
         mime_type: "text/plain",
-        body: Body::Text(""),
+        body: ("text", ""),
     },
 ];
 
@@ -90,10 +85,7 @@ pub(super) fn read(uri: &str, resources: &[&str], templates: &[&str]) -> Option<
         .iter()
         .find(|fixed| fixed.uri == uri && resources.contains(&uri));
     if let Some(fixed) = fixed {
-        let (key, body) = match fixed.body {
-            Body::Text(text) => ("text", text),
-            Body::Blob(blob) => ("blob", blob),
-        };
+        let (key, body) = fixed.body;
         return Some(json!({"uri": uri, "mimeType": fixed.mime_type, key: body}));
     }
     let id = template_id(uri).filter(|_| templates.contains(&TEMPLATE))?;

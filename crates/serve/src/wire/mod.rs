@@ -24,7 +24,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 pub(super) use self::exchange::{Arrival, Exchange, WaitsFor, kind_of};
 pub(super) use self::reader::{Limits, Reader, Written, has_odd_cursor, typed};
 pub(super) use self::transport::{Inbox, WireTransport};
-pub(super) use self::writer::{Writer, Wrote};
+pub(super) use self::writer::Writer;
 use super::tap::{Emit, Leave, Stop, Tap, Ticket};
 
 /// The longest wait for a handler before the next message is handed to rmcp all the same.

@@ -8,19 +8,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{Job, Wire};
-use crate::tap::{Emit, Ending, Flood, Outlet, Ticket};
-use crate::{CLOSE, Clock};
-
-/// Why a writer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrote {
-    /// All that was queued is written.
-    All,
-    /// Nobody reads our stdout any more.
-    Broken,
-    /// A fault ends the server.
-    Ending(Ending),
-}
+use crate::tap::{Emit, Flood, Outlet, Ticket, is_forgotten};
+use crate::{CLOSE, Clock, Ended};
 
 /// Owns stdout and stderr of one server.
 pub(crate) struct Writer<W, E> {
@@ -82,7 +71,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     }
 
     /// Writes until it is closed, the reader of our stdout is gone, or a fault ends the server.
-    pub(crate) async fn run(&mut self) -> Wrote {
+    pub(crate) async fn run(&mut self) -> Ended {
         loop {
             let step = tokio::select! {
                 biased;
@@ -119,7 +108,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     }
 
     /// What is delayed is part of what was queued; only a wake that is far away is not waited for.
-    async fn drain(&mut self) -> Wrote {
+    async fn drain(&mut self) -> Ended {
         while self.awaited > 0 {
             let Some(joined) = self.delayed.join_next().await else {
                 break;
@@ -130,14 +119,14 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 return end;
             }
         }
-        Wrote::All
+        Ended::Clean
     }
 
-    async fn go_on(&mut self, later: Later) -> Result<(), Wrote> {
+    async fn go_on(&mut self, later: Later) -> Result<(), Ended> {
         let emits = match later {
             Later::Rest(rest) => {
                 self.awaited -= 1;
-                if self.is_forgotten(&rest) {
+                if is_forgotten(rest.iter(), &self.forgotten) {
                     return Ok(());
                 }
                 rest
@@ -150,7 +139,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         self.perform(emits, Delays::Overtaken).await
     }
 
-    async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Wrote> {
+    async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Ended> {
         let mut emits = emits.into_iter().peekable();
         while let Some(emit) = emits.next() {
             match emit {
@@ -200,7 +189,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 // There is one way for all.
                 Emit::To(_) => {}
                 Emit::Forget(ticket) => drop(self.forgotten.insert(ticket)),
-                Emit::End(ending) => return Err(Wrote::Ending(ending)),
+                Emit::End(ending) => return Err(Ended::Fault(ending)),
             }
         }
         Ok(())
@@ -210,15 +199,9 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     fn tell(&self, outs: &[Emit]) {
         if self.output.is_some() {
             outs.iter()
-                .filter_map(ticket)
+                .filter_map(Emit::ticket)
                 .for_each(|it| self.wire.out(it));
         }
-    }
-
-    /// Whether all answers of a delayed list are given up, if it holds any.
-    fn is_forgotten(&self, rest: &[Emit]) -> bool {
-        let mut answers = rest.iter().filter_map(ticket).peekable();
-        answers.peek().is_some() && answers.all(|ticket| self.forgotten.contains(&ticket))
     }
 
     fn wake(&mut self, length: Duration, ticket: Ticket) {
@@ -243,7 +226,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         });
     }
 
-    async fn flood(&mut self, flood: &Flood) -> Result<(), Wrote> {
+    async fn flood(&mut self, flood: &Flood) -> Result<(), Ended> {
         for chunk in flood.chunks() {
             match flood.outlet {
                 Outlet::Stdout => self.write(&chunk).await?,
@@ -259,7 +242,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         let _ = self.errors.flush().await;
     }
 
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), Wrote> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         let Some(output) = self.output.as_mut().filter(|_| !bytes.is_empty()) else {
             return Ok(());
         };
@@ -267,16 +250,8 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             output.write_all(bytes).await?;
             output.flush().await
         };
-        written.await.map_err(|_| Wrote::Broken)
-    }
-}
-
-/// The ticket of what is told when it is out.
-fn ticket(emit: &Emit) -> Option<Ticket> {
-    if let Emit::Out(ticket) = emit {
-        Some(*ticket)
-    } else {
-        None
+        // Nobody reads our stdout any more.
+        written.await.map_err(|_| Ended::Clean)
     }
 }
 

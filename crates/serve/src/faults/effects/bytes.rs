@@ -2,7 +2,7 @@
 
 use super::{Moment, text_mut};
 use crate::faults::reply::Reply;
-use crate::tap::{Emit, Ending, Flood, Middle, Outlet};
+use crate::tap::{Emit, Ending, Flood, Outlet};
 
 /// One line of the stderr flood, 64 bytes.
 const STDERR_LINE: &[u8; 64] = b"noise: this line is one of many and says nothing to anybody ...\n";
@@ -65,7 +65,7 @@ pub(in crate::faults) fn stderr_flood(reply: &mut Reply, moment: Moment<'_>) {
     reply.before(Emit::Flood(Flood {
         outlet: Outlet::Stderr,
         head: STDERR_LINE.to_vec(),
-        middle: Middle::Nothing,
+        numbered: false,
         tail: Vec::new(),
         count: size / line,
     }));

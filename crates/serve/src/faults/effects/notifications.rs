@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Moment;
 use crate::faults::reply::Reply;
-use crate::tap::{Emit, Flood, Middle, Outlet};
+use crate::tap::{Emit, Flood, Outlet};
 
 pub(in crate::faults) fn backwards(reply: &mut Reply, moment: Moment<'_>) {
     for value in [1, 3, 2] {
@@ -29,7 +29,7 @@ pub(in crate::faults) fn progress_flood(reply: &mut Reply, moment: Moment<'_>) {
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":"#
         )
         .into_bytes(),
-        middle: Middle::Number,
+        numbered: true,
         tail: b"}}\n".to_vec(),
         count: moment.given.count(),
     }));
@@ -40,7 +40,7 @@ pub(in crate::faults) fn list_changed_storm(reply: &mut Reply, moment: Moment<'_
     reply.before(Emit::Flood(Flood {
         outlet: Outlet::Stdout,
         head: notification.to_string().into_bytes(),
-        middle: Middle::Nothing,
+        numbered: false,
         tail: b"\n".to_vec(),
         count: moment.given.count(),
     }));
