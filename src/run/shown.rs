@@ -79,7 +79,7 @@ fn text_of(reply: &Reply) -> String {
 
 /// What a subject sent, when that was no tool call.
 fn request(subject: &Subject) -> String {
-    let of = |method: &str, what: &Template| format!("{method} of `{}`", what.written());
+    let of = |method: &str, what: &Template| format!("{method} of `{}`", what.text);
     match subject {
         Subject::Tools(_) => "tools/list".to_owned(),
         Subject::Initialize => "the handshake".to_owned(),

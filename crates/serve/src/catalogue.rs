@@ -33,7 +33,7 @@ pub fn json() -> Value {
             "place": row.default_place,
             "class": row.reported(),
             "class_over_http": row.reported_over_http(),
-            "phase": row.phase.name(),
+            "phase": row.phase,
             "does": row.does,
         })
     });
@@ -74,6 +74,7 @@ fn line(out: &mut String, name: &str, about: &str) {
 
 fn tools_of(profile: Profile) -> Vec<&'static str> {
     Offer::new(profile, &Selection::default(), None, FileTools::Absent)
-        .expect("only a glob can be wrong, and there is none")
-        .tool_names()
+        .map(|offer| offer.tool_names())
+        // Only a glob can be wrong, and there is none.
+        .unwrap_or_default()
 }

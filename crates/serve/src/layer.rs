@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
@@ -15,7 +15,7 @@ use super::faults::event::{Event, Firing};
 use super::faults::exchange::{Exchanges, Shot};
 use super::faults::file;
 use super::faults::rule::Rule;
-use super::journal::{Header, Journal};
+use super::journal::Journal;
 use super::tap::{
     Emit, Frame, Heard, JournalTo, Leave, PassThrough, Stop, Tap, TapOptions, Ticket,
 };
@@ -30,16 +30,8 @@ struct Layer {
     journal: Option<Journal>,
     /// Whether somebody was told that the journal is broken.
     complained: Arc<AtomicBool>,
-    extent: Extent,
-}
-
-/// What ends with a tap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// The server, and so the journal.
-    Server,
-    /// One conversation of many.
-    Conversation,
+    /// Whether the server, and so the journal, ends with this tap; or else one conversation of many.
+    is_of_server: bool,
 }
 
 /// The tap that `wanted` describes, or what is wrong with it, all at once.
@@ -52,7 +44,7 @@ pub fn build(wanted: &TapOptions, server: &ServeOptions) -> Result<Box<dyn Tap>,
         engine: Engine::new(rules, server.seed, &server.state),
         journal,
         complained: Arc::default(),
-        extent: Extent::Server,
+        is_of_server: true,
     }))
 }
 
@@ -112,7 +104,7 @@ impl Books {
             engine: self.engine.beside(),
             journal: self.journal().map(|journal| journal.beside(sender)),
             complained: self.complained.clone(),
-            extent: Extent::Conversation,
+            is_of_server: false,
         })
     }
 
@@ -204,18 +196,22 @@ fn journal(
     (carrier, rules): (Carrier, &[Rule]),
 ) -> Result<Journal, String> {
     let keys = (!wanted.no_redact).then(|| SecretKeys::with(&wanted.redact));
-    let header = Header {
-        seed: server.seed,
-        profile: server.profile.name().to_owned(),
-        pid: server.clock.is_real().then(std::process::id),
-        transport: match carrier {
-            Carrier::Stdio | Carrier::Duplex => "stdio",
-            Carrier::Http => "http",
-            Carrier::Sse => "sse",
-        },
-        level: wanted.journal_level,
-        rules: rules.iter().map(|rule| rule.text.clone()).collect(),
+    let transport = match carrier {
+        Carrier::Stdio | Carrier::Duplex => "stdio",
+        Carrier::Http => "http",
+        Carrier::Sse => "sse",
     };
+    let header = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "seed": server.seed,
+        "profile": server.profile.name(),
+        // Two runs of the same seed write the same bytes.
+        "pid": server.clock.is_real().then(std::process::id),
+        "transports": [transport],
+        "level": wanted.journal_level,
+        "rules": rules.iter().map(|rule| &rule.text).collect::<Vec<_>>(),
+    });
+    let kind = (transport, wanted.journal_level);
     let problem = |error: io::Error| match to {
         JournalTo::Stderr => format!("--journal `-`: stderr cannot be written: {error}"),
         JournalTo::File(path) => {
@@ -226,7 +222,7 @@ fn journal(
         }
     };
     destination(to)
-        .and_then(|out| Journal::start(out, server.clock.clone(), keys, &header))
+        .and_then(|out| Journal::start(out, server.clock.clone(), keys, kind, header))
         .map_err(problem)
 }
 
@@ -280,13 +276,13 @@ impl Layer {
 
     fn note_events(&mut self) {
         for event in self.engine.take_events() {
-            self.note(|journal| match &event {
-                Event::Fired(firing) => journal.fault(firing),
+            self.note(|journal| match event {
+                Event::Fired(firing) => journal.fault(&firing),
                 Event::Sent(sent) => {
                     journal.leaves(sent);
                     Ok(())
                 }
-                Event::Forgotten(ticket) => journal.forgotten(*ticket),
+                Event::Forgotten(ticket) => journal.forgotten(ticket),
             });
         }
     }
@@ -346,10 +342,13 @@ impl Tap for Layer {
     }
 
     fn ended(&mut self) {
-        let extent = self.extent;
-        self.note(|journal| match extent {
-            Extent::Server => journal.end(),
-            Extent::Conversation => journal.unfinished(),
+        let is_of_server = self.is_of_server;
+        self.note(|journal| {
+            if is_of_server {
+                journal.end()
+            } else {
+                journal.unfinished()
+            }
         });
     }
 }

@@ -32,52 +32,50 @@ pub struct Output {
     before: OFlags,
 }
 
-/// What a stream leads to.
-enum Leads {
-    Pipe(OwnedFd),
-    Socket(UnixStream),
-    Elsewhere,
-}
-
 /// Opens the three streams. A runtime has to be there.
 pub fn open() -> io::Result<OwnStreams> {
-    let input_before = fcntl_getfl(io::stdin())?;
-    let output_before = fcntl_getfl(io::stdout())?;
-    let input: Box<dyn AsyncRead + Unpin> = match leads(io::stdin())? {
-        Leads::Pipe(fd) => Box::new(pipe::Receiver::from_owned_fd(fd)?),
-        Leads::Socket(socket) => Box::new(socket),
-        Leads::Elsewhere => Box::new(tokio::io::stdin()),
+    let (input, output) = (io::stdin(), io::stdout());
+    let before = (fcntl_getfl(&input)?, fcntl_getfl(&output)?);
+    let reads: Box<dyn AsyncRead + Unpin> = if is(&input, FileType::Fifo)? {
+        Box::new(pipe::Receiver::from_owned_fd(own(&input)?)?)
+    } else if is(&input, FileType::Socket)? {
+        Box::new(socket(own(&input)?)?)
+    } else {
+        Box::new(tokio::io::stdin())
     };
-    let output: Box<dyn AsyncWrite + Unpin> = match leads(io::stdout())? {
-        Leads::Pipe(fd) => Box::new(pipe::Sender::from_owned_fd(fd)?),
-        Leads::Socket(socket) => Box::new(socket),
-        Leads::Elsewhere => Box::new(tokio::io::stdout()),
+    let writes: Box<dyn AsyncWrite + Unpin> = if is(&output, FileType::Fifo)? {
+        Box::new(pipe::Sender::from_owned_fd(own(&output)?)?)
+    } else if is(&output, FileType::Socket)? {
+        Box::new(socket(own(&output)?)?)
+    } else {
+        Box::new(tokio::io::stdout())
     };
     Ok(Streams {
         input: Input {
-            stream: input,
-            before: input_before,
+            before: before.0,
+            stream: reads,
         },
         output: Output {
-            stream: Some(output),
-            before: output_before,
+            before: before.1,
+            stream: Some(writes),
         },
         errors: tokio::io::stderr(),
     })
 }
 
-fn leads(stream: impl AsFd) -> io::Result<Leads> {
-    let fd = stream.as_fd();
-    let kind = FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
-    if kind == FileType::Fifo {
-        return Ok(Leads::Pipe(fd.try_clone_to_owned()?));
-    }
-    if kind == FileType::Socket {
-        let socket = std::os::unix::net::UnixStream::from(fd.try_clone_to_owned()?);
-        socket.set_nonblocking(true)?;
-        return Ok(Leads::Socket(UnixStream::from_std(socket)?));
-    }
-    Ok(Leads::Elsewhere)
+fn is(stream: &impl AsFd, kind: FileType) -> io::Result<bool> {
+    let mode = rustix::fs::fstat(stream)?.st_mode;
+    Ok(FileType::from_raw_mode(mode) == kind)
+}
+
+fn own(stream: &impl AsFd) -> io::Result<OwnedFd> {
+    stream.as_fd().try_clone_to_owned()
+}
+
+fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
+    let socket = std::os::unix::net::UnixStream::from(fd);
+    socket.set_nonblocking(true)?;
+    UnixStream::from_std(socket)
 }
 
 impl Output {

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// What kind of JSON-RPC message a frame is.
@@ -261,7 +262,8 @@ pub enum JournalTo {
 }
 
 /// How much the journal holds; each level holds what those before it do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum JournalLevel {
     /// Calls, their ends, faults, who was sent away.
     #[default]
@@ -273,15 +275,6 @@ pub enum JournalLevel {
 }
 
 impl JournalLevel {
-    /// As it is written on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Calls => "calls",
-            Self::Rpc => "rpc",
-            Self::Wire => "wire",
-        }
-    }
-
     /// Whether what `level` adds is there.
     pub fn holds(self, level: Self) -> bool {
         self >= level

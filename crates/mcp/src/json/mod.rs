@@ -4,4 +4,5 @@ pub mod json_path;
 pub mod json_schema;
 pub mod json_text;
 pub mod number;
+pub mod outside;
 pub mod walk;

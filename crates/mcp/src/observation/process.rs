@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use nix::sys::signal::Signal;
+
 /// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
@@ -54,9 +56,9 @@ impl ExitStatus {
 
 impl fmt::Display for ExitStatus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let signal = |number: i32| match signal_name(number) {
-            Some(name) => name.to_owned(),
-            None => format!("signal {number}"),
+        let signal = |number: i32| match Signal::try_from(number) {
+            Ok(signal) => signal.as_str().to_owned(),
+            Err(_) => format!("signal {number}"),
         };
         match self {
             Self::Code(code) => write!(formatter, "exit code {code}"),
@@ -174,26 +176,4 @@ impl StderrTail {
     pub fn is_whole(&self) -> bool {
         self.total_bytes <= self.bytes.len() as u64
     }
-}
-
-/// The usual name of a signal number on Linux.
-fn signal_name(number: i32) -> Option<&'static str> {
-    Some(match number {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        25 => "SIGXFSZ",
-        31 => "SIGSYS",
-        _ => return None,
-    })
 }

@@ -169,7 +169,7 @@ pub enum Message {
 }
 
 /// An answer with its members as they came.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Response {
     /// The id; `None` for null, absent, and what is no id.
     pub id: Option<Id>,

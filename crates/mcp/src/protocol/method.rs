@@ -246,32 +246,6 @@ pub fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// What servers tell a client, in any revision.
-pub const NOTIFICATIONS_OF_SERVERS: [&str; 10] = [
-    "notifications/cancelled",
-    "notifications/progress",
-    "notifications/message",
-    "notifications/resources/updated",
-    "notifications/resources/list_changed",
-    "notifications/tools/list_changed",
-    "notifications/prompts/list_changed",
-    "notifications/elicitation/complete",
-    "notifications/tasks/status",
-    "notifications/subscriptions/acknowledged",
-];
-
-/// What servers ask of a client, in any revision.
-pub const REQUESTS_OF_SERVERS: [&str; 8] = [
-    "ping",
-    "sampling/createMessage",
-    "elicitation/create",
-    "roots/list",
-    "tasks/get",
-    "tasks/result",
-    "tasks/list",
-    "tasks/cancel",
-];
-
 /// The client capability that a request of the server needs; `None` for methods no revision has.
 pub fn needs_client_capability(method: &str) -> Option<&'static str> {
     match method {
@@ -369,7 +343,7 @@ impl LogLevel {
 mod tests {
     use serde_json::json;
 
-    use super::{Method, NOTIFICATIONS_OF_SERVERS, REQUESTS_OF_SERVERS, is_asked_by_servers};
+    use super::{Method, is_asked_by_servers};
 
     #[test]
     fn results_are_usable_or_say_why_not() {
@@ -409,10 +383,30 @@ mod tests {
 
     #[test]
     fn what_servers_ask_is_known() {
-        for method in REQUESTS_OF_SERVERS {
+        for method in [
+            "ping",
+            "sampling/createMessage",
+            "elicitation/create",
+            "roots/list",
+            "tasks/get",
+            "tasks/result",
+            "tasks/list",
+            "tasks/cancel",
+        ] {
             assert!(is_asked_by_servers(method), "{method}");
         }
-        for method in NOTIFICATIONS_OF_SERVERS {
+        for method in [
+            "notifications/cancelled",
+            "notifications/progress",
+            "notifications/message",
+            "notifications/resources/updated",
+            "notifications/resources/list_changed",
+            "notifications/tools/list_changed",
+            "notifications/prompts/list_changed",
+            "notifications/elicitation/complete",
+            "notifications/tasks/status",
+            "notifications/subscriptions/acknowledged",
+        ] {
             assert!(!is_asked_by_servers(method), "{method}");
         }
     }

@@ -97,18 +97,7 @@ impl ElicitationAction {
 impl ClientBehaviour {
     /// Whether it declares nothing and asks for no revision.
     pub fn is_usual(&self) -> bool {
-        let Self {
-            revision,
-            roots,
-            sampling,
-            elicitation,
-            tasks,
-        } = self;
-        *revision == RevisionWanted::Auto
-            && roots.is_none()
-            && sampling.is_none()
-            && elicitation.is_none()
-            && tasks.is_none()
+        self.declared().is_empty()
     }
 
     /// The capabilities that it declares, sorted by name, then `revision DATE` where it asks for one. What a server lists

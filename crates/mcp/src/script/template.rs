@@ -7,6 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{Dialect, rendered};
+use crate::json::walk::walk;
 use text::environment::Environment;
 
 /// A text that may hold `{{name}}` markers, as written.
@@ -196,11 +197,6 @@ impl Template {
         Self { text: text.into() }
     }
 
-    /// The text as the suite has it.
-    pub fn written(&self) -> &str {
-        &self.text
-    }
-
     /// Whether `{{fixture}}` stands in it.
     pub fn names_fixture(&self) -> bool {
         text_names("fixture", &self.text)
@@ -230,7 +226,8 @@ impl ValueTemplate {
 
     /// Whether `{{fixture}}` stands in a string leaf.
     pub fn names_fixture(&self) -> bool {
-        leaves_name_fixture(&self.value)
+        let mut texts = walk(&self.value).filter_map(Value::as_str);
+        texts.any(|text| text_names("fixture", text))
     }
 
     /// The value with every marker in its string leaves replaced.
@@ -253,15 +250,6 @@ fn text_names(wanted: &str, text: &str) -> bool {
     text.contains("{{") && pieces(text, Dialect::Native).iter().any(is_wanted)
 }
 
-fn leaves_name_fixture(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => text_names("fixture", text),
-        Value::Array(items) => items.iter().any(leaves_name_fixture),
-        Value::Object(members) => members.values().any(leaves_name_fixture),
-    }
-}
-
 /// Whether a marker or an escape stands in a text.
 pub fn text_has_markers(text: &str) -> bool {
     text.contains("{{")
@@ -274,22 +262,23 @@ impl Bindings {
     /// The values for what is read: the address of a resource, a cursor, a log of calls. Without a fixture `{{fixture}}`
     /// is empty there in the Go tool, and nowhere else.
     pub fn of_reading(&self) -> Cow<'_, Self> {
-        if self.dialect == Dialect::Native || self.fixture.is_some() {
-            return Cow::Borrowed(self);
+        match (self.dialect, &self.fixture) {
+            (Dialect::Compat, None) => self.with_fixture(Some(String::new())),
+            (Dialect::Native | Dialect::Compat, _) => Cow::Borrowed(self),
         }
-        Cow::Owned(Self {
-            fixture: Some(String::new()),
-            ..self.clone()
-        })
     }
 
     /// The values for addresses that are subscribed to: the Go tool sends `{{fixture}}` as it is.
     pub fn of_subscribing(&self) -> Cow<'_, Self> {
-        if self.dialect == Dialect::Native || self.fixture.is_none() {
-            return Cow::Borrowed(self);
+        match self.dialect {
+            Dialect::Native => Cow::Borrowed(self),
+            Dialect::Compat => self.with_fixture(None),
         }
+    }
+
+    fn with_fixture(&self, fixture: Option<String>) -> Cow<'_, Self> {
         Cow::Owned(Self {
-            fixture: None,
+            fixture,
             ..self.clone()
         })
     }

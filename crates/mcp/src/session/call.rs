@@ -230,8 +230,7 @@ impl Session {
         let inspected = Inspected {
             method,
             result,
-            bytes: settled.bytes,
-            frame: &settled.frame,
+            settled,
         };
         inspect::result(&mut self.exchange.dialogue.record, revision, inspected);
     }
@@ -245,8 +244,8 @@ impl Session {
     /// Notes an answer that cannot be used, and says so.
     pub(super) fn note_unusable(&mut self, what: &str, reason: &str, frame: &str) -> String {
         let message = format!("the answer to {what} cannot be used: {reason}");
-        let record = &mut self.exchange.dialogue.record;
-        record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
+        self.record()
+            .note(FindingCode::Schema, message.clone(), frame.as_bytes());
         message
     }
 }

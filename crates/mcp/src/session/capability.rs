@@ -33,8 +33,8 @@ impl Session {
             method.name(),
             brief(&error.raw)
         );
-        let record = &mut self.exchange.dialogue.record;
-        record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
+        self.record()
+            .note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
     }
 
     /// The capability that a method needs and the server did not declare, if the agreed revision has it.
@@ -67,8 +67,8 @@ impl Session {
             "`{}` is served, and `{capability}` is not declared",
             method.name()
         );
-        let record = &mut self.exchange.dialogue.record;
-        record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
+        self.record()
+            .note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
     }
 }
 

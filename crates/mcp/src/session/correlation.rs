@@ -53,7 +53,7 @@ impl Open {
 }
 
 /// An answer that found its request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Settled {
     /// The answer.
     pub(super) response: Response,
@@ -252,16 +252,10 @@ mod tests {
         requests.close(at, Past::Answered, |open| Settled {
             response: Response {
                 id: Some(open.id.clone()),
-                odd_id: None,
-                result: None,
-                error: None,
+                ..Response::default()
             },
-            at_us: 0,
             sent_us: open.sent_us,
-            bytes: 0,
-            frame: String::new(),
-            notifications: 0,
-            server_requests: 0,
+            ..Settled::default()
         });
     }
 

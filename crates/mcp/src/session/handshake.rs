@@ -132,8 +132,8 @@ impl Session {
                 "`server/discover` is answered in {revision}, which the answer does not name"
             );
             let frame = result.to_string();
-            let record = &mut self.exchange.dialogue.record;
-            record.note(FindingCode::OtherRevision, message, frame.as_bytes());
+            self.record()
+                .note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
     }
 
@@ -160,10 +160,9 @@ impl Session {
                 text::head(named, 60)
             );
             let frame = result.to_string();
-            let record = &mut self.exchange.dialogue.record;
-            record.note(
+            self.record().note(
                 FindingCode::UnknownRevision,
-                message.clone(),
+                message.as_str(),
                 frame.as_bytes(),
             );
             let disruption = Disruption::new(DisruptionKind::Violation, Phase::Handshake, message);
@@ -177,8 +176,8 @@ impl Session {
             let message =
                 format!("the server chose revision {revision} where {asked} was asked for");
             let frame = result.to_string();
-            let record = &mut self.exchange.dialogue.record;
-            record.note(FindingCode::OtherRevision, message, frame.as_bytes());
+            self.record()
+                .note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
         self.begin_life(revision, result);
         self.exchange

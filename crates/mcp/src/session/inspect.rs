@@ -5,16 +5,13 @@ use base64::Engine;
 use serde_json::Value;
 
 use super::{
+    correlation::Settled,
     record::{Record, brief},
     second_opinion,
 };
 use crate::{
     observation::finding::FindingCode,
-    protocol::{
-        method::Method,
-        revision::Revision,
-        shape::{self, FlawKind},
-    },
+    protocol::{method::Method, revision::Revision, shape},
 };
 
 /// Bytes of a frame up to which the official types are asked too.
@@ -27,10 +24,8 @@ pub(super) struct Inspected<'a> {
     pub(super) method: Method,
     /// The result.
     pub(super) result: &'a Value,
-    /// The length of its frame.
-    pub(super) bytes: usize,
-    /// The beginning of its frame.
-    pub(super) frame: &'a str,
+    /// How it came.
+    pub(super) settled: &'a Settled,
 }
 
 /// Looks at a result that asks for input.
@@ -40,23 +35,17 @@ pub(super) fn input_required(
     (result, frame): (&Value, &[u8]),
 ) {
     for flaw in shape::check(shape::input_required(), revision, result) {
-        let message = format!("a result that asks for input: {}", flaw.message);
-        record.note(FindingCode::Schema, message, frame);
+        record.note_flaw("a result that asks for input", &flaw, frame);
     }
 }
 
 /// Looks at a usable result.
 pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_>) {
-    let frame = seen.frame.as_bytes();
+    let frame = seen.settled.frame.as_bytes();
     for flaw in shape::check(shape::result(seen.method), revision, seen.result) {
-        let code = match flaw.kind {
-            FlawKind::Schema => FindingCode::Schema,
-            FlawKind::UnknownKind => FindingCode::UnknownContentType,
-        };
         // The schemas of tools are looked at more closely where lists are.
         if !flaw.message.contains("].inputSchema") && !flaw.message.contains("].outputSchema") {
-            let message = format!("`{}`: {}", seen.method.name(), flaw.message);
-            record.note(code, message, frame);
+            record.note_flaw(&format!("`{}`", seen.method.name()), &flaw, frame);
         }
     }
     if seen.method == Method::ToolsCall {
@@ -70,7 +59,7 @@ pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_
             block(record, content, frame);
         }
     }
-    if seen.bytes <= LARGEST_SECOND
+    if seen.settled.bytes <= LARGEST_SECOND
         && let Some(reason) = second_opinion::refusal(seen.method, seen.result)
     {
         let message = format!(
@@ -82,7 +71,7 @@ pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_
 }
 
 fn tool(record: &mut Record, seen: Inspected<'_>) {
-    let frame = seen.frame.as_bytes();
+    let frame = seen.settled.frame.as_bytes();
     let content = array(seen.result, "content");
     for one in content {
         block(record, one, frame);
@@ -166,7 +155,7 @@ fn array<'a>(value: &'a Value, member: &str) -> &'a [Value] {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{FindingCode as F, Inspected, Method, Revision, result};
+    use super::{FindingCode as F, Inspected, Method, Revision, Settled, result};
     use crate::session::record::Record;
 
     fn codes(method: Method, value: &Value) -> Vec<F> {
@@ -174,8 +163,7 @@ mod tests {
         let seen = Inspected {
             method,
             result: value,
-            bytes: 0,
-            frame: "",
+            settled: &Settled::default(),
         };
         result(&mut record, Revision::V2025_11_25, seen);
         record.findings.iter().map(|finding| finding.code).collect()

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::record::brief_name;
 use crate::{
-    json::json_text::without_lone_surrogates,
+    json::{json_text::without_lone_surrogates, outside::outside_strings},
     observation::finding::FindingCode,
     protocol::{frame::MOST_VALUES, members},
 };
@@ -148,25 +148,15 @@ fn holds_more_than(most: usize, bytes: &[u8]) -> bool {
     }
     // The text itself; then one for each comma, and one for the first of each container that has any.
     let mut values = 1_usize;
-    let (mut in_text, mut escaped, mut opened) = (false, false, false);
-    for byte in bytes {
-        if in_text {
-            in_text = escaped || *byte != b'"';
-            escaped = !escaped && *byte == b'\\';
-            continue;
-        }
-        if byte.is_ascii_whitespace() {
-            continue;
-        }
-        let is_first = opened && !matches!(byte, b']' | b'}');
-        values += usize::from(is_first || *byte == b',');
-        if values > most {
-            return true;
-        }
-        opened = matches!(byte, b'[' | b'{');
-        in_text = *byte == b'"';
-    }
-    false
+    let mut opened = false;
+    outside_strings(bytes)
+        .filter(|(_, byte)| !byte.is_ascii_whitespace())
+        .any(|(_, byte)| {
+            let is_first = opened && !matches!(byte, b']' | b'}');
+            values += usize::from(is_first || byte == b',');
+            opened = matches!(byte, b'[' | b'{');
+            values > most
+        })
 }
 
 /// Whether a message begins in UTF-16: with its order mark or a brace, in either order of bytes.
@@ -231,17 +221,9 @@ fn without_deep_schemas(line: &Line, text: &str) -> Option<Value> {
 fn pruned(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut depth = 0_usize;
-    let mut in_text = false;
-    let mut escaped = false;
     let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if in_text {
-            in_text = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-            continue;
-        }
+    for (at, byte) in outside_strings(text.as_bytes()) {
         match byte {
-            b'"' => in_text = true,
             b'{' | b'[' => {
                 depth += 1;
                 if depth == KEPT_LEVELS + 1 {

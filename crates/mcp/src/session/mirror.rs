@@ -43,8 +43,8 @@ impl Session {
                 Some(Err(reason)) => {
                     let name = text::head(name, 60);
                     let message = format!("`x-mcp-header` in `inputSchema` of `{name}`: {reason}");
-                    let record = &mut self.exchange.dialogue.record;
-                    record.note_bare(FindingCode::BadHeaderParameter, message);
+                    self.record()
+                        .note_bare(FindingCode::BadHeaderParameter, message);
                 }
                 None => {}
             }

@@ -232,6 +232,11 @@ impl Session {
         overdue.help(self.exchange.closed_at_us)
     }
 
+    /// What this assertion saw.
+    fn record(&mut self) -> &mut record::Record {
+        &mut self.exchange.dialogue.record
+    }
+
     fn hand_out(&mut self) -> Observation {
         let record = mem::take(&mut self.exchange.dialogue.record);
         let mut seen = mem::take(&mut self.seen);

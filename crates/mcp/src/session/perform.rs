@@ -312,30 +312,18 @@ impl Session {
         answer
     }
 
-    /// An answer that something else depends on must be a result.
+    /// An answer that something else depends on is required to be a result.
     pub(super) fn accepted(&self, what: &str, answer: &Answer) -> Observed<()> {
-        match &answer.body {
-            Body::Result(_) => Ok(()),
-            Body::ProtocolError(error) => {
-                let message = format!("{what} was refused with {error}");
-                Err(self.not_accepted(message, answer).into())
-            }
-        }
-    }
-
-    /// The disruption by a request that was refused.
-    pub(super) fn not_accepted(&self, message: String, answer: &Answer) -> Disruption {
-        let disruption = self.cannot(DisruptionKind::ProtocolError, message);
-        match answer.undeclared {
-            Some(capability) => {
-                let revision = self.exchange.dialogue.revision;
-                let method = Method::that_begins(revision).name();
-                disruption.with_help(format!(
-                    "the server declares no capability `{capability}` in its answer to `{method}`"
-                ))
-            }
-            None => disruption,
-        }
+        let Body::ProtocolError(error) = &answer.body else {
+            return Ok(());
+        };
+        let message = format!("{what} was refused with {error}");
+        let mut disruption = self.cannot(DisruptionKind::ProtocolError, message);
+        disruption.help = answer.undeclared.map(|capability| {
+            let method = Method::that_begins(self.exchange.dialogue.revision).name();
+            format!("the server declares no capability `{capability}` in its answer to `{method}`")
+        });
+        Err(disruption.into())
     }
 
     /// A disruption in the present phase.

@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 
-use crate::observation::{
-    NotificationSeen, ServerRequestSeen,
-    finding::{self, Finding, FindingCode},
+use crate::{
+    observation::{
+        NotificationSeen, ServerRequestSeen,
+        finding::{self, Finding, FindingCode},
+    },
+    protocol::shape::{Flaw, FlawKind},
 };
 
 /// Notifications that are kept; the rest is counted.
@@ -86,6 +89,15 @@ impl Record {
             Some(known) => known.times += 1,
             None => finding::note(&mut self.findings, code, message, frame.map(shown)),
         }
+    }
+
+    /// Adds what is not of its shape.
+    pub(super) fn note_flaw(&mut self, what: &str, flaw: &Flaw, frame: &[u8]) {
+        let code = match flaw.kind {
+            FlawKind::Schema => FindingCode::Schema,
+            FlawKind::UnknownKind => FindingCode::UnknownContentType,
+        };
+        self.note(code, format!("{what}: {}", flaw.message), frame);
     }
 
     /// When the last line was heard, in microseconds of the job; 0 before the first.

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     observation::{
         StepPart, StepSeen,
-        answer::{Answer, Body, Reply},
+        answer::{Answer, Body},
         disruption::{Disruption, DisruptionKind},
     },
     protocol::{message::RpcError, method::Method},
@@ -148,21 +148,18 @@ impl Session {
 
     /// Whether the steps after this one, and the subject, can go on.
     fn proceed(&self, step: &Step, answer: &Answer) -> Observed<()> {
+        let label = label(&step.action);
         match (step.on_tool_error, &answer.body) {
+            (OnToolError::Judged | OnToolError::Allowed, _) => Ok(()),
             (OnToolError::Stop, Body::Result(reply)) if reply.is_error => {
-                let message = format!(
-                    "{} answered with a tool error: {}",
-                    label(&step.action),
-                    said(reply)
-                );
+                let said = match reply.text.trim() {
+                    "" => "it says nothing".to_owned(),
+                    text => text::head(text, 400),
+                };
+                let message = format!("{label} answered with a tool error: {said}");
                 Err(self.cannot(DisruptionKind::Step, message).into())
             }
-            (OnToolError::Judged | OnToolError::Allowed, _)
-            | (OnToolError::Stop | OnToolError::PassOver, Body::Result(_)) => Ok(()),
-            (OnToolError::Stop | OnToolError::PassOver, Body::ProtocolError(error)) => {
-                let message = format!("{} was refused with {error}", label(&step.action));
-                Err(self.not_accepted(message, answer).into())
-            }
+            (OnToolError::Stop | OnToolError::PassOver, _) => self.accepted(&label, answer),
         }
     }
 
@@ -240,14 +237,6 @@ pub(super) fn in_step(index: usize) -> impl Fn(Box<Disruption>) -> Box<Disruptio
     move |mut disruption| {
         disruption.step = Some(index);
         disruption
-    }
-}
-
-/// What a tool error says.
-fn said(reply: &Reply) -> String {
-    match reply.text.trim() {
-        "" => "it says nothing".to_owned(),
-        text => text::head(text, 400),
     }
 }
 

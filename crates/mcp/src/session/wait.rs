@@ -7,19 +7,6 @@ use tokio::time::{Instant, sleep_until};
 use super::{Awaited, Hooks, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
 use crate::observation::{Observation, answer::Answer, disruption::DisruptionKind};
 
-/// A time of listening.
-#[derive(Clone, Copy)]
-struct Spell<'a> {
-    /// When it is over.
-    until: Instant,
-    /// The deadline of the assertion.
-    deadline: Instant,
-    /// What an end of the server means.
-    on_end: OnEnd,
-    /// What may not come to its end, for people: "in a wait of 20 ms".
-    when: &'a str,
-}
-
 /// One time of listening after an answer.
 struct Vigil {
     whose: Whose,
@@ -105,13 +92,9 @@ impl Session {
             let end = until(least).min(deadline);
             waited = self.exchange.until(end, |_| false).await;
         }
-        let spell = Spell {
-            until: until(time),
-            deadline,
-            on_end,
-            when: &format!("before {what} had been waited for {} ms", time.as_millis()),
-        };
-        self.heard_out(waited, spell).await
+        let when = format!("before {what} had been waited for {} ms", time.as_millis());
+        let in_time = until(time) <= deadline;
+        self.heard_out(waited, in_time, on_end, &when).await
     }
 
     /// Takes lines until enough has come. What comes at once is looked at once, so that a flood costs little.
@@ -155,25 +138,27 @@ impl Session {
         let until = since + time;
         let deadline = self.exchange.with_lost(self.deadline);
         let waited = self.exchange.until(until.min(deadline), |_| false).await;
-        let spell = Spell {
-            until,
-            deadline,
-            on_end,
-            when: &format!("in a wait of {} ms", time.as_millis()),
-        };
-        self.heard_out(waited, spell).await?;
+        let when = format!("in a wait of {} ms", time.as_millis());
+        self.heard_out(waited, until <= deadline, on_end, &when)
+            .await?;
         // Where the end of the server is what is observed, the time passes all the same.
         sleep_until(until.min(deadline)).await;
         Ok(())
     }
 
-    /// What the way a time of listening ended means for what was to be observed in it.
-    async fn heard_out(&mut self, waited: Result<(), Halt>, spell: Spell<'_>) -> Observed<()> {
-        let when = spell.when;
-        match (waited, spell.on_end) {
+    /// What the way a time of listening ended means for what was to be observed in it; `when` says for people what may not
+    /// have come to its end.
+    async fn heard_out(
+        &mut self,
+        waited: Result<(), Halt>,
+        in_time: bool,
+        on_end: OnEnd,
+        when: &str,
+    ) -> Observed<()> {
+        match (waited, on_end) {
             (Ok(()) | Err(Halt::Broken(_)), _)
             | (Err(Halt::Closed | Halt::Deaf(_)), OnEnd::IsObserved) => Ok(()),
-            (Err(Halt::Deadline), _) if spell.until <= spell.deadline => Ok(()),
+            (Err(Halt::Deadline), _) if in_time => Ok(()),
             (Err(Halt::Deadline), _) => {
                 let message = format!("that was {when}");
                 Err(self.cannot(DisruptionKind::Timeout, message).into())

@@ -13,8 +13,6 @@ use rustls::{
     crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
-use rustls_native_certs::CertificateResult;
-
 use text::environment::Environment;
 
 /// Why no connection can be trusted.
@@ -29,7 +27,7 @@ pub enum TlsError {
         /// The places.
         places: String,
         /// The variables that name them.
-        variables: String,
+        variables: &'static str,
         /// What was wrong with them.
         reason: String,
     },
@@ -145,40 +143,34 @@ fn authorities(environment: &Environment) -> Result<RootCertStore, TlsError> {
 
 /// The authorities in the places that the variables name; none at all is an error, never a silent fall-back.
 fn from_variables(file: Option<&str>, folders: Option<&str>) -> Result<RootCertStore, TlsError> {
-    let mut found = CertificateResult::default();
-    let mut take = |file: Option<&Path>, folder: Option<&Path>| {
-        let more = rustls_native_certs::load_certs_from_paths(file, folder);
+    let folders = folders.iter().flat_map(|text| std::env::split_paths(text));
+    let folders: Vec<PathBuf> = folders.collect();
+    let mut found = rustls_native_certs::load_certs_from_paths(file.map(Path::new), None);
+    for folder in &folders {
+        let more = rustls_native_certs::load_certs_from_paths(None, Some(folder));
         found.certs.extend(more.certs);
         found.errors.extend(more.errors);
-    };
-    if let Some(file) = file {
-        take(Some(Path::new(file)), None);
-    }
-    let folders: Vec<PathBuf> =
-        folders.map_or_else(Vec::new, |text| std::env::split_paths(text).collect());
-    for folder in &folders {
-        take(None, Some(folder));
     }
     let store = store_of(found.certs);
     if !store.is_empty() {
         return Ok(store);
     }
-    let folders = folders.iter().map(|folder| folder.display().to_string());
-    let places: Vec<String> = file.map(str::to_owned).into_iter().chain(folders).collect();
-    let variables: Vec<&str> = [
-        file.map(|_| "SSL_CERT_FILE"),
-        (places.len() > usize::from(file.is_some())).then_some("SSL_CERT_DIR"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let folder_names = folders.iter().map(|folder| folder.display().to_string());
+    let places: Vec<String> = file
+        .map(str::to_owned)
+        .into_iter()
+        .chain(folder_names)
+        .collect();
+    let variables = match (file, folders.is_empty()) {
+        (Some(_), true) => "SSL_CERT_FILE",
+        (None, _) => "SSL_CERT_DIR",
+        (Some(_), false) => "SSL_CERT_FILE and SSL_CERT_DIR",
+    };
+    let reason = found.errors.first().map(ToString::to_string);
     Err(TlsError::NothingNamed {
         places: places.join("`, `"),
-        variables: variables.join(" and "),
-        reason: found
-            .errors
-            .first()
-            .map_or_else(|| "there is none".to_owned(), ToString::to_string),
+        variables,
+        reason: reason.unwrap_or_else(|| "there is none".to_owned()),
     })
 }
 

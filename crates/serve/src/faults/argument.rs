@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tap::{Emit, Ending};
+
 /// What kind of argument a fault takes, with the value that stands for none given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
@@ -137,9 +139,9 @@ impl Given {
         }
     }
 
-    /// An exit code.
-    pub fn exit_code(&self) -> u8 {
-        u8::try_from(self.code()).unwrap_or_default()
+    /// The end of the process with an exit code.
+    pub fn exit(&self) -> Emit {
+        Emit::End(Ending::Exit(u8::try_from(self.code()).unwrap_or_default()))
     }
 
     /// A length of time.

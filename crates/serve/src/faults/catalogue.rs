@@ -3,11 +3,14 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::argument::Takes;
 use super::effects::{
-    Deaf, Effect, Hold, bytes, envelope, lifecycle, lists, notifications, process, results,
+    self, Deaf, Effect, Hold, bytes, envelope, lifecycle, lists, notifications, results,
 };
 use super::exchange::{Distortion, Exchange, Refusal};
+use super::orphan;
 use super::place::Site;
 use crate::tap::{Emit, Ending};
 
@@ -132,22 +135,13 @@ impl Carrier {
 }
 
 /// Which phase the class is reported in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Starting the server and shaking hands.
     Handshake,
     /// The subject itself.
     Subject,
-}
-
-impl Phase {
-    /// As a report names it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::Subject => "subject",
-        }
-    }
 }
 
 /// All that is known of a fault.
@@ -312,24 +306,24 @@ catalogue! {
     SplitWrites "split-writes": Bytes Pass Dress(|style| style.bytewise = true) "one byte a write"
         .at(Site::StreamOrAnswer, "tools/call");
 
-    ExitBeforeInit "exit-before-init": Process Crash Start(process::exit_at_start) "exit at start"
+    ExitBeforeInit "exit-before-init": Process Crash Start(|given| vec![given.exit()]) "exit at start"
         .takes(Takes::ExitCode(1)).at(Site::Start, "start").in_handshake();
-    ExitMidCall "exit-mid-call": Process Crash Bend(process::exit_instead) "exit instead of the answer"
+    ExitMidCall "exit-mid-call": Process Crash Bend(|reply, moment| reply.instead([moment.given.exit()])) "exit instead of the answer"
         .takes(Takes::ExitCode(1));
-    ExitAfterReply "exit-after-reply": Process PassFinding Bend(process::exit_after) "the answer, then exit"
+    ExitAfterReply "exit-after-reply": Process PassFinding Bend(|reply, moment| reply.after(moment.given.exit())) "the answer, then exit"
         .takes(Takes::ExitCode(1));
     Abort "abort": Process Crash Bend(|reply, _| reply.instead([Emit::End(Ending::Abort)])) "SIGABRT instead of the answer";
     Segv "segv": Process Crash Bend(|reply, _| reply.instead([Emit::End(Ending::Segv)])) "SIGSEGV instead of the answer";
-    SlowStart "slow-start": Process Pass Start(process::slow_start) "reads nothing for DURATION"
+    SlowStart "slow-start": Process Pass Start(|given| vec![Emit::Delay(given.time())]) "reads nothing for DURATION"
         .takes(Takes::Time(Duration::from_millis(300))).at(Site::Start, "start").in_handshake();
     IgnoreStdinEof "ignore-stdin-eof": Process PassFinding Deaf(Deaf::ToEof) "lives on after EOF"
         .at(Site::Stop, "stop");
     IgnoreSigterm "ignore-sigterm": Process PassFinding Deaf(Deaf::ToEofAndSigterm) "lives on after EOF and SIGTERM"
         .at(Site::Stop, "stop");
-    OrphanGrandchild "orphan-grandchild": Process PassFinding Start(process::orphan_grandchild) "a child keeps stdout open after exit"
+    OrphanGrandchild "orphan-grandchild": Process PassFinding Start(|_| vec![Emit::Spawn(orphan::ARGUMENTS.to_vec())]) "a child keeps stdout open after exit"
         .at(Site::Start, "start");
     CloseStdout "close-stdout": Process TransportError Bend(|reply, _| reply.instead([Emit::CloseStdout])) "stdout closed instead of the answer, the process lives";
-    OomCap "oom-cap": Process Crash Bend(process::out_of_memory) "takes SIZE of memory, then aborts"
+    OomCap "oom-cap": Process Crash Bend(effects::out_of_memory) "takes SIZE of memory, then aborts"
         .takes(Takes::Size(256 << 20));
 
     TruncatedJson "truncated-json": JsonRpc Violation Bend(envelope::truncated) "half the answer and a newline";
@@ -339,17 +333,17 @@ catalogue! {
         .with_finding();
     BatchReply "batch-reply": JsonRpc PassFinding Bend(envelope::batch) "the answer inside an array";
     MissingJsonrpc "missing-jsonrpc": JsonRpc PassFinding Omit(&["/jsonrpc"]) "an answer without `jsonrpc`";
-    Jsonrpc10 "jsonrpc-1.0": JsonRpc PassFinding Bend(envelope::jsonrpc_1_0) "an answer with `jsonrpc` 1.0";
+    Jsonrpc10 "jsonrpc-1.0": JsonRpc PassFinding Set(("/jsonrpc", r#""1.0""#)) "an answer with `jsonrpc` 1.0";
     WrongId "wrong-id": JsonRpc Violation Bend(envelope::wrong_id) "another id instead of the right one";
-    NullId "null-id": JsonRpc Violation Bend(envelope::null_id) "a null id instead of the right one";
+    NullId "null-id": JsonRpc Violation Set(("/id", "null")) "a null id instead of the right one";
     IdTypeFlip "id-type-flip": JsonRpc PassFinding Bend(envelope::flip_id) "`3` answered as `\"3\"`, and the other way round";
     UnknownId "unknown-id": JsonRpc PassFinding Bend(envelope::stray_answer) "a stray answer, then the right one";
     DuplicateReply "duplicate-reply": JsonRpc PassFinding Bend(|reply, _| reply.copies += 1) "the answer twice";
     ResultAndError "result-and-error": JsonRpc Violation Bend(envelope::both_members) "both members in one answer";
     Neither "neither": JsonRpc Violation Omit(&["/result", "/error"]) "neither `result` nor `error`";
-    ErrorNoCode "error-no-code": JsonRpc ProtocolError Bend(envelope::error_no_code) "an error without code"
+    ErrorNoCode "error-no-code": JsonRpc ProtocolError Fail(r#"{"message": "an error without a code"}"#) "an error without code"
         .with_finding();
-    ErrorStringCode "error-string-code": JsonRpc ProtocolError Bend(envelope::error_string_code) "an error whose code is text"
+    ErrorStringCode "error-string-code": JsonRpc ProtocolError Fail(r#"{"code": "-32603", "message": "an error whose code is text"}"#) "an error whose code is text"
         .with_finding();
     OutOfOrder "out-of-order": JsonRpc Pass Hold(Hold::UntilLaterOnes) "answers of concurrent calls reversed";
     ReplyAfterCancel "reply-after-cancel": JsonRpc Timeout Hold(Hold::UntilCancelled) "the answer only after the cancel"
@@ -357,7 +351,7 @@ catalogue! {
     ReplyToNotification "reply-to-notification": JsonRpc PassFinding Send(envelope::answer_nobody) "an answer to a notification"
         .at(Site::Notification, "notifications/initialized");
     IdCollision "id-collision": JsonRpc Pass Send(envelope::colliding_request) "a request with the id of the client's open request";
-    Delay "delay": JsonRpc Pass Bend(envelope::delay) "the answer DURATION later, unless the call is cancelled before"
+    Delay "delay": JsonRpc Pass Bend(|reply, moment| reply.before(Emit::Delay(moment.given.time()))) "the answer DURATION later, unless the call is cancelled before"
         .takes(Takes::Time(Duration::from_millis(300)));
     Drop "drop": JsonRpc Timeout Bend(|reply, _| reply.instead([])) "no answer";
 
@@ -390,16 +384,16 @@ catalogue! {
     DupToolNames "dup-tool-names": Lists PassFinding Bend(lists::same_name_twice) "the first tool twice";
     BadToolName "bad-tool-name": Lists PassFinding Bend(lists::bad_names) "names with a space and of 129 characters";
     NoInputSchema "no-input-schema": Lists PassFinding Omit(&["/result/tools/0/inputSchema"]) "the first tool without `inputSchema`";
-    SchemaNotObject "schema-not-object": Lists PassFinding Bend(lists::string_schema) "an input schema of type string";
-    SchemaInvalid "schema-invalid": Lists PassFinding Bend(lists::invalid_schema) "an input schema whose `type` is a number";
-    SchemaRemoteRef "schema-remote-ref": Lists PassFinding Bend(lists::remote_schema) "an input schema with a `$ref` to `http://`";
-    SchemaCycle "schema-cycle": Lists PassFinding Bend(lists::cyclic_schema) "an input schema with a `$ref` to itself";
+    SchemaNotObject "schema-not-object": Lists PassFinding Set(("/result/tools/0/inputSchema", r#"{"type": "string"}"#)) "an input schema of type string";
+    SchemaInvalid "schema-invalid": Lists PassFinding Set(("/result/tools/0/inputSchema", r#"{"type": 12}"#)) "an input schema whose `type` is a number";
+    SchemaRemoteRef "schema-remote-ref": Lists PassFinding Set(lists::REMOTE_SCHEMA) "an input schema with a `$ref` to `http://`";
+    SchemaCycle "schema-cycle": Lists PassFinding Set(lists::CYCLIC_SCHEMA) "an input schema with a `$ref` to itself";
     SchemaDeep "schema-deep": Lists PassFinding Bend(lists::deep_schema) "an input schema of N levels"
         .takes(count(2_000, 1_000_000));
     CursorLoop "cursor-loop": Lists PassFinding Bend(lists::cursor_loop) "the same page with cursors A, B, A and so on";
-    CursorRepeat "cursor-repeat": Lists PassFinding Bend(lists::cursor_repeat) "the same page and cursor for ever";
+    CursorRepeat "cursor-repeat": Lists PassFinding Set(("/result/nextCursor", r#""cursor-same""#)) "the same page and cursor for ever";
     CursorEmpty "cursor-empty": Lists PassFinding Bend(lists::cursor_empty) "an empty `nextCursor` on the last page";
-    ToolVanishes "tool-vanishes": Lists ProtocolError Bend(lists::vanish) "listed, but unknown when called"
+    ToolVanishes "tool-vanishes": Lists ProtocolError Fail(r#"{"code": -32602, "message": "unknown tool"}"#) "listed, but unknown when called"
         .at(Site::ToolCall, "tools/call");
     RugPull "rug-pull": Lists PassFinding Bend(lists::rug_pull) "description and schema differ from the second list on"
         .at(Site::ToolList, "tools/list@2..");
@@ -408,10 +402,10 @@ catalogue! {
     TenThousandTools "10k-tools": Lists Pass Bend(lists::many_tools) "10,000 tools";
 
     ContentMissing "content-missing": Results Violation Omit(&["/result/content"]) "a result without `content`";
-    ContentNull "content-null": Results Violation Bend(results::null_content) "`content` is null";
-    ContentUnknownType "content-unknown-type": Results PassFinding Bend(results::unknown_block) "a block of type `hologram` beside the text";
-    BadBase64 "bad-base64": Results PassFinding Bend(results::bad_base64) "image data that is not base64";
-    MimeLie "mime-lie": Results PassFinding Bend(results::mime_lie) "a JPEG called PNG";
+    ContentNull "content-null": Results Violation Set(("/result/content", "null")) "`content` is null";
+    ContentUnknownType "content-unknown-type": Results PassFinding Block(r#"{"type": "hologram", "beam": "blue"}"#) "a block of type `hologram` beside the text";
+    BadBase64 "bad-base64": Results PassFinding Block(r#"{"type": "image", "data": "%%% not base64 %%%", "mimeType": "image/png"}"#) "image data that is not base64";
+    MimeLie "mime-lie": Results PassFinding Block(r#"{"type": "image", "data": "/9j/4AAQSkZJRgABAQAAAQABAAD/2Q==", "mimeType": "image/png"}"#) "a JPEG called PNG";
     StructuredMismatch "structured-mismatch": Results PassFinding Bend(results::structured_mismatch)
         "structured content against the output schema";
     StructuredMissing "structured-missing": Results PassFinding Omit(&["/result/structuredContent"]) "an output schema and no structured content";
@@ -434,8 +428,8 @@ catalogue! {
         .takes(count(100_000, 100_000_000));
     ListChangedStorm "list-changed-storm": Notifications PassFinding Bend(notifications::list_changed_storm) "N `list_changed` notifications"
         .takes(count(1_000, 100_000_000));
-    LogBadLevel "log-bad-level": Notifications PassFinding Bend(notifications::bad_level) "a log message of level `loud`";
-    LogBelowLevel "log-below-level": Notifications PassFinding Bend(notifications::below_level) "a log message under the level set";
+    LogBadLevel "log-bad-level": Notifications PassFinding Bend(|reply, _| reply.say_before(notifications::log("loud"))) "a log message of level `loud`";
+    LogBelowLevel "log-below-level": Notifications PassFinding Bend(|reply, _| reply.say_before(notifications::log("debug"))) "a log message under the level set";
 
     Status "status": Http TransportError Distort(Distortion::Status) "a status and no body"
         .takes(Takes::Status(503)).over_sse_too();

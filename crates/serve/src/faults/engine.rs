@@ -116,6 +116,9 @@ impl Engine {
                 // Their sites are elsewhere.
                 Effect::Bend(_)
                 | Effect::Omit(_)
+                | Effect::Set(_)
+                | Effect::Fail(_)
+                | Effect::Block(_)
                 | Effect::Instead(_)
                 | Effect::Send(_)
                 | Effect::Hold(_)
@@ -358,6 +361,9 @@ impl Engine {
             Effect::Bend(bend) => bend(reply, moment),
             Effect::Dress(dress) => dress(&mut reply.style),
             Effect::Omit(members) => members.iter().for_each(|at| reply.omit(at)),
+            Effect::Set((at, value)) => reply.set(at, written(value)),
+            Effect::Fail(error) => reply.fail(written(error)),
+            Effect::Block(block) => reply.add_block(written(block)),
             Effect::Instead(bytes) => reply.instead([Emit::Bytes(bytes.to_vec())]),
             Effect::Write(bytes) => reply.before(Emit::Bytes(bytes.to_vec())),
             Effect::Send(send) => reply.ask_before(send(moment)),
@@ -524,4 +530,9 @@ impl Engine {
 
 fn text_at(message: &Value, pointer: &str) -> Option<String> {
     message.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+/// JSON of the catalogue, every text of which a test puts into an answer.
+fn written(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_default()
 }

@@ -99,6 +99,9 @@ impl Exchange {
             Effect::Distort(distortion) => Some(Self::Distorted(distortion)),
             Effect::Bend(_)
             | Effect::Omit(_)
+            | Effect::Set(_)
+            | Effect::Fail(_)
+            | Effect::Block(_)
             | Effect::Instead(_)
             | Effect::Dress(_)
             | Effect::Write(_)

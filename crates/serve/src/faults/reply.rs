@@ -122,6 +122,24 @@ impl Reply {
         self.message_mut().get_mut("result")?.as_object_mut()
     }
 
+    /// A value stands at this JSON Pointer, whose holder is there.
+    pub(super) fn set(&mut self, pointer: &str, value: Value) {
+        let (holder, name) = pointer.rsplit_once('/').unwrap_or_default();
+        let holder = self.message_mut().pointer_mut(holder);
+        if let Some(members) = holder.and_then(Value::as_object_mut) {
+            members.insert(name.to_owned(), value);
+        }
+    }
+
+    /// The content has one block more.
+    pub(super) fn add_block(&mut self, block: Value) {
+        if let Some(result) = self.result_mut()
+            && let Value::Array(content) = result.entry("content").or_insert(Value::Array(vec![]))
+        {
+            content.push(block);
+        }
+    }
+
     /// The member at this JSON Pointer is left out.
     pub(super) fn omit(&mut self, pointer: &str) {
         let (holder, name) = pointer.rsplit_once('/').unwrap_or_default();

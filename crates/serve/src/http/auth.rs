@@ -75,16 +75,16 @@ impl Auth {
             Self::Key(keys) => (keys, api_key(headers).or_else(|| bearer(headers))),
             Self::Bearer(keys) => (keys, bearer(headers)),
         };
-        let owner = shown.and_then(|shown| keys.owner(shown));
-        let challenge = match (owner, self) {
-            (Some(name), _) => return Ok(Some(Identity(name.to_owned()))),
-            (None, Self::None) => return Ok(None),
-            (None, Self::Key(_)) => "ApiKey realm=\"mcp-assert\"",
+        if let Some(name) = shown.and_then(|shown| keys.owner(shown)) {
+            return Ok(Some(Identity(name.to_owned())));
+        }
+        let challenge = if matches!(self, Self::Key(_)) {
+            "ApiKey realm=\"mcp-assert\""
+        } else if shown.is_none() {
             // RFC 6750: a request without a token is told nothing of errors.
-            (None, Self::Bearer(_)) if shown.is_none() => "Bearer realm=\"mcp-assert\"",
-            (None, Self::Bearer(_)) => {
-                "Bearer realm=\"mcp-assert\", error=\"invalid_token\", error_description=\"the token is not known\""
-            }
+            "Bearer realm=\"mcp-assert\""
+        } else {
+            "Bearer realm=\"mcp-assert\", error=\"invalid_token\", error_description=\"the token is not known\""
         };
         Err(Box::new(refused(challenge)))
     }

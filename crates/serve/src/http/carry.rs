@@ -24,19 +24,12 @@ use crate::tap::{Emit, Flood, Outlet, is_forgotten};
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// How messages are set in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Events,
-    /// There is one, and it is the body.
-    Plain,
-}
-
 /// What is on its way to a client.
 pub(super) struct Carried {
     talk: Shared,
     clock: Clock,
-    form: Form,
+    /// Whether there is one message, and it is the body.
+    is_plain: bool,
     /// What rmcp says, one after the other.
     from: VecDeque<BoxBody<Bytes, Infallible>>,
     /// The part of an event that has come.
@@ -66,7 +59,7 @@ impl Carried {
         Self {
             talk,
             clock,
-            form: Form::Events,
+            is_plain: false,
             from: VecDeque::new(),
             part: Vec::new(),
             head: Vec::new(),
@@ -104,16 +97,14 @@ impl Carried {
             }
             head.get_or_insert(parts);
         }
-        if self.from.is_empty() && is_one_message(&self.todo) {
-            self.form = Form::Plain;
-        }
+        self.is_plain = self.from.is_empty() && is_one_message(&self.todo);
         let mut answer = bend::as_events();
         if let Some(head) = head {
             *answer.status_mut() = head.status;
             answer.headers_mut().extend(head.headers);
         }
         answer.headers_mut().remove(CONTENT_LENGTH);
-        if self.form == Form::Events {
+        if !self.is_plain {
             answer.headers_mut().insert(CONTENT_TYPE, EVENTS);
         } else {
             answer.headers_mut().remove(CACHE_CONTROL);
@@ -244,18 +235,16 @@ impl Carried {
 
     fn set(&mut self, bytes: &[u8], chunk: &mut Vec<u8>) {
         let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        match self.form {
-            Form::Plain => chunk.extend_from_slice(text),
-            Form::Events => {
-                chunk.append(&mut self.head);
-                for line in text.split(|byte| *byte == b'\n') {
-                    chunk.extend_from_slice(b"data: ");
-                    chunk.extend_from_slice(line);
-                    chunk.push(b'\n');
-                }
-                chunk.push(b'\n');
-            }
+        if self.is_plain {
+            return chunk.extend_from_slice(text);
         }
+        chunk.append(&mut self.head);
+        for line in text.split(|byte| *byte == b'\n') {
+            chunk.extend_from_slice(b"data: ");
+            chunk.extend_from_slice(line);
+            chunk.push(b'\n');
+        }
+        chunk.push(b'\n');
     }
 }
 

@@ -1,9 +1,4 @@
 //! What a request says before rmcp reads it.
-//!
-//! The arguments of a tool call travel beside the request, as they were written: rmcp's types would lose numbers that no
-//! machine type holds, and their results could not be any JSON. Their place is taken by something that is no object, so
-//! that rmcp hands the call on as a request that it does not know, once it has checked headers and metadata. Answers to
-//! what an earlier round asked travel beside their request for the same reason.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -14,9 +9,8 @@ use serde_json::{Value, json};
 use std::convert::Infallible;
 
 use crate::faults::exchange::About;
-use crate::surface::WITH_HEADER;
 use crate::tap::Kind;
-use crate::wire::{Written, has_odd_cursor, kind_of, typed};
+use crate::wire::{has_odd_cursor, kind_of, typed};
 
 /// What the server answers with.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -55,29 +49,6 @@ pub(super) fn kind(message: &Value) -> Result<Kind, Box<Answer>> {
         return refuse(-32602, "the cursor has to be text");
     }
     Ok(kind)
-}
-
-/// What rmcp is given of a message, and what was taken out of a request, or is kept as it was written.
-pub(super) fn for_rmcp(mut message: Value) -> (Bytes, Option<Written>) {
-    let is_call = message.get("method").and_then(Value::as_str) == Some("tools/call");
-    let name = message.pointer("/params/name").and_then(Value::as_str);
-    // rmcp compares the arguments of this one with headers.
-    let is_compared = is_call && name == Some(WITH_HEADER);
-    let is_request = kind_of(&message) == Some(Kind::Request);
-    let params = message.get_mut("params").and_then(Value::as_object_mut);
-    let params = params.filter(|_| is_request && !is_compared);
-    let written = params.map(|params| {
-        let mut written = Written {
-            arguments: None,
-            meta: params.get("_meta").cloned(),
-            responses: params.get("inputResponses").cloned(),
-        };
-        if is_call {
-            written.arguments = params.insert("arguments".to_owned(), Value::Bool(false));
-        }
-        written
-    });
-    (Bytes::from(message.to_string()), written)
 }
 
 /// An answer of plain text.

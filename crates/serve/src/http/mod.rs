@@ -20,6 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::uri::Authority;
@@ -57,7 +58,7 @@ use super::layer::{Books, PatientStderr};
 use super::line::Line;
 use super::surface::Bench;
 use super::tap::Kind;
-use super::wire::{Arrival, Limits, kind_of};
+use super::wire::{Arrival, Limits, for_rmcp, kind_of};
 use super::{CLOSE, Clock, Ended, ServeOptions, Stop};
 
 /// A body longer than this is refused, as a line is.
@@ -213,9 +214,9 @@ pub async fn serve(
     let door = Arc::new(Door::new(options, http, (post, bridge), shared));
     let ends = async {
         tokio::select! {
-            () = asked_to(&mut asked) => {}
+            Some(_) = asked.recv() => {}
             () = activity.over(limits) => {}
-            () = at_last(exit_after) => {}
+            () = tokio::time::sleep(exit_after.unwrap_or_default()), if exit_after.is_some() => {}
         }
     };
     let mut ends = std::pin::pin!(ends);
@@ -244,20 +245,6 @@ pub async fn serve(
     door.sessions.forget();
     books.end();
     Ended::Clean
-}
-
-/// Waits for a word to end; one that nobody can say any more never comes.
-async fn asked_to(asked: &mut mpsc::Receiver<Stop>) {
-    if asked.recv().await.is_none() {
-        std::future::pending::<()>().await;
-    }
-}
-
-async fn at_last(exit_after: Option<Duration>) {
-    match exit_after {
-        Some(after) => tokio::time::sleep(after).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// Answers what comes on one connection, until it closes or the server ends.
@@ -541,13 +528,13 @@ impl Door {
         let Some(message) = lock(&said.talk).incoming(arrival) else {
             return plain(StatusCode::ACCEPTED, "");
         };
-        let (body, written) = inlet::for_rmcp(message);
+        let (message, written) = for_rmcp(message);
         let mut parts = said.parts.clone();
         if let Some(written) = written {
             parts.extensions.insert(written);
         }
-        let request = Request::from_parts(parts, Full::new(body));
-        let answer = self.rmcp.handle(request).await;
+        let body = Full::new(Bytes::from(message.to_string()));
+        let answer = self.rmcp.handle(Request::from_parts(parts, body)).await;
         let session = answer.headers().get(SESSION).filter(|_| opens);
         if let Some(id) = session.and_then(|id| id.to_str().ok()) {
             self.sessions.began(id, said.talk.clone());

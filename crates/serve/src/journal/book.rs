@@ -21,23 +21,6 @@ const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// What the first record says.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Header {
-    /// Where every draw comes from.
-    pub seed: u64,
-    /// What is served.
-    pub profile: String,
-    /// The process; left out where two runs must write the same bytes.
-    pub pid: Option<u32>,
-    /// How the frames come.
-    pub transport: &'static str,
-    /// How much is written down.
-    pub level: JournalLevel,
-    /// The fault rules as they were written.
-    pub rules: Vec<String>,
-}
-
 /// A request without its end.
 #[derive(Debug)]
 struct Open {
@@ -57,20 +40,13 @@ struct Open {
     notified: usize,
 }
 
-/// A call whose answer is on its way, and what its end will say of the answer.
+/// A call whose answer is on its way.
 #[derive(Debug)]
 struct Leaving {
     open: Open,
-    /// The text of the call's id.
-    key: String,
     /// Whether its end, a cancel, is on paper already.
     over: bool,
-    error: Value,
-    is_error: bool,
-    blocks: Option<usize>,
-    bytes: u64,
-    /// What was answered, where the journal holds that.
-    result: Option<Value>,
+    sent: Sent,
 }
 
 /// The journal of one server, or of one conversation with it.
@@ -91,26 +67,17 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Starts a journal with its header. Secrets are taken out where `keys` say what one is.
+    /// Starts a journal with what its header says. Secrets are taken out where `keys` say what one is.
     pub(crate) fn start(
         to: Box<dyn Write + Send>,
         clock: Clock,
         keys: Option<SecretKeys>,
-        header: &Header,
+        (transport, level): (&'static str, JournalLevel),
+        header: Value,
     ) -> io::Result<Self> {
         let writer = Writer::new(to, clock, Scrubber::new(keys));
-        let journal = Self::of(writer, header.transport, header.level, Value::Null);
-        let members = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "seed": header.seed,
-            "profile": header.profile,
-            "pid": header.pid,
-            "transports": [header.transport],
-            "level": header.level.name(),
-            "rules": header.rules,
-        });
-        journal.writer.write(RecordKind::Header, members)?;
-        Ok(journal)
+        writer.write(RecordKind::Header, header)?;
+        Ok(Self::of(writer, transport, level, Value::Null))
     }
 
     /// What is noted of another conversation, in the same file. `sender` is an object, or null.
@@ -164,7 +131,8 @@ impl Journal {
                 let now = self.writer.clock().elapsed();
                 let id = frame.message.pointer("/params/requestId");
                 let key = id.map(Value::to_string).unwrap_or_default();
-                let leaving = self.leaving.values_mut().filter(|one| one.key == key);
+                let leaving = self.leaving.values_mut();
+                let leaving = leaving.filter(|one| id == Some(&one.sent.id));
                 let calls = self.open.get_mut(&key).into_iter();
                 for open in calls.chain(leaving.map(|one| &mut one.open)) {
                     open.cancelled_at.get_or_insert(now);
@@ -224,9 +192,8 @@ impl Journal {
     }
 
     /// An answer is on its way out.
-    pub(crate) fn leaves(&mut self, sent: &Sent) {
-        let answer = &sent.message;
-        if let Some(revision) = answer.pointer("/result/protocolVersion") {
+    pub(crate) fn leaves(&mut self, sent: Sent) {
+        if let Some(revision) = sent.message.pointer("/result/protocolVersion") {
             self.protocol = revision.as_str().map(str::to_owned);
         }
         let key = sent.id.to_string();
@@ -235,46 +202,33 @@ impl Journal {
             (None, Some(open)) => (open, true),
             (None, None) => return,
         };
-        let blocks = answer
-            .pointer("/result/content")
-            .and_then(Value::as_array)
-            .map(Vec::len);
-        let leaving = Leaving {
-            key,
-            over,
-            error: error_of(answer, open.category.as_ref()),
-            is_error: answer.pointer("/result/isError") == Some(&Value::Bool(true)),
-            blocks,
-            bytes: sent.bytes,
-            result: answer
-                .get("result")
-                .filter(|_| self.level.holds(JournalLevel::Rpc))
-                .cloned(),
-            open,
-        };
-        self.leaving.insert(sent.ticket, leaving);
+        self.leaving
+            .insert(sent.ticket, Leaving { open, over, sent });
     }
 
     /// The answer of this ticket is out: that is the end of its call.
     pub(crate) fn out(&mut self, ticket: Ticket) -> io::Result<()> {
-        let Some(leaving) = self.leaving.remove(&ticket) else {
+        let Some(Leaving { open, sent, .. }) = self.leaving.remove(&ticket) else {
             return Ok(());
         };
-        let open = &leaving.open;
+        let answer = &sent.message;
+        let error = error_of(answer, open.category.as_ref());
+        let blocks = answer.pointer("/result/content").and_then(Value::as_array);
+        let result = answer.get("result");
         let now = self.writer.clock().elapsed();
         let members = json!({
             "of": open.seq,
-            "ok": leaving.error.is_null(),
-            "is_error": leaving.is_error,
-            "error": leaving.error,
+            "ok": error.is_null(),
+            "is_error": answer.pointer("/result/isError") == Some(&Value::Bool(true)),
+            "error": error,
             "duration_ms": millis(now.saturating_sub(open.since)),
             "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
-            "blocks": leaving.blocks,
+            "blocks": blocks.map(Vec::len),
             "bytes_in": open.bytes_in,
-            "bytes_out": leaving.bytes,
-            "result": leaving.result,
+            "bytes_out": sent.bytes,
+            "result": result.filter(|_| self.level.holds(JournalLevel::Rpc)),
         });
-        self.done(open, members)
+        self.done(&open, members)
     }
 
     /// The call of this id was cancelled before it had an answer: that is its end, written now so that a crash does not

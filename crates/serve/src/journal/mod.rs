@@ -9,7 +9,7 @@ mod book;
 mod scrub;
 mod writer;
 
-pub(crate) use self::book::{Header, Journal};
+pub(crate) use self::book::Journal;
 
 #[cfg(test)]
 mod tests;

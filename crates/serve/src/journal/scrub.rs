@@ -137,28 +137,19 @@ fn cut(value: &mut Value, pointer: &str, marks: &mut Marks) -> usize {
         }
         Value::Null | Value::Bool(_) => 5,
         Value::Array(items) => {
-            let whole = std::mem::take(items);
-            let mut room = Room::default();
-            for (index, mut item) in whole.into_iter().enumerate() {
-                if room.takes(&item) {
-                    room.count(cut(&mut item, &format!("{pointer}/{index}"), marks));
-                    items.push(item);
-                }
-            }
+            let (mut room, mut index) = (Room::default(), 0);
+            items.retain_mut(|item| {
+                index += 1;
+                room.keep(item, 0, &format!("{pointer}/{}", index - 1), marks)
+            });
             room.close(pointer, marks)
         }
         Value::Object(members) => {
-            let whole = std::mem::take(members);
             let mut room = Room::default();
-            for (name, mut item) in whole {
-                if name.len() <= CAP && room.takes(&item) {
-                    let pointer = format!("{pointer}/{}", escaped(&name));
-                    room.count(name.len() + cut(&mut item, &pointer, marks));
-                    members.insert(name, item);
-                } else {
-                    room.lost += name.len();
-                }
-            }
+            members.retain(|name, item| {
+                let pointer = format!("{pointer}/{}", escaped(name));
+                room.keep(item, name.len(), &pointer, marks)
+            });
             room.close(pointer, marks)
         }
     }
@@ -174,18 +165,17 @@ struct Room {
 }
 
 impl Room {
-    /// Whether there is room for one more; if not, it is lost.
-    fn takes(&mut self, item: &Value) -> bool {
-        let fits = self.counted <= CAP;
-        if !fits {
-            self.lost += item.to_string().len().max(1);
+    /// Whether there is room for one more, which is cut itself; `name` is the length of its name.
+    fn keep(&mut self, item: &mut Value, name: usize, pointer: &str, marks: &mut Marks) -> bool {
+        let fits = self.counted <= CAP && name <= CAP;
+        if fits {
+            let size = name + cut(item, pointer, marks);
+            self.kept += size;
+            self.counted += (size + 1).min(MEMBER);
+        } else {
+            self.lost += name + item.to_string().len();
         }
         fits
-    }
-
-    fn count(&mut self, size: usize) {
-        self.kept += size;
-        self.counted += (size + 1).min(MEMBER);
     }
 
     /// Marks what was lost; the size recorded is about that of the whole as JSON.

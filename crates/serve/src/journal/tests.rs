@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Header, Journal};
+use super::Journal;
 use crate::faults::catalogue::Fault;
 use crate::faults::event::{Firing, Sent};
 use crate::tap::{Frame, JournalLevel, Kind};
@@ -52,17 +52,25 @@ impl Rig {
     fn new() -> Self {
         let paper = Paper::default();
         let clock = Clock::new(ClockMode::Virtual, 1.0);
-        let header = Header {
-            seed: 7,
-            profile: "conformance".to_owned(),
-            pid: None,
-            transport: "stdio",
-            level: JournalLevel::Calls,
-            rules: vec!["drop@2".to_owned()],
-        };
+        let header = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "seed": 7,
+            "profile": "conformance",
+            "pid": null,
+            "transports": ["stdio"],
+            "level": JournalLevel::Calls,
+            "rules": ["drop@2"],
+        });
         let keys = Some(SecretKeys::default());
         let out = Box::new(paper.clone());
-        let journal = Journal::start(out, clock.clone(), keys, &header).unwrap();
+        let journal = Journal::start(
+            out,
+            clock.clone(),
+            keys,
+            ("stdio", JournalLevel::Calls),
+            header,
+        )
+        .unwrap();
         Self {
             journal,
             paper,
@@ -96,7 +104,7 @@ impl Rig {
 
     /// An answer is on its way, under the number of its request.
     fn leaves(&mut self, id: u64, answer: &Value) {
-        self.journal.leaves(&Sent {
+        self.journal.leaves(Sent {
             ticket: id,
             id: json!(id),
             message: answer.clone(),

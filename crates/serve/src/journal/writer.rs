@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::scrub::Scrubber;
 use crate::Clock;
 
 /// What a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum RecordKind {
     /// What runs here.
     Header,
@@ -32,23 +34,6 @@ pub(super) enum RecordKind {
     Frame,
     /// Nothing comes after this.
     End,
-}
-
-impl RecordKind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Header => "header",
-            Self::Call => "call",
-            Self::Done => "done",
-            Self::Rpc => "rpc",
-            Self::Notify => "notify",
-            Self::Reverse => "reverse",
-            Self::Auth => "auth",
-            Self::Fault => "fault",
-            Self::Frame => "frame",
-            Self::End => "end",
-        }
-    }
 }
 
 /// Writes records; clones write to the same file. Who writes waits until the line is out: nothing is dropped and nothing is
@@ -88,11 +73,7 @@ impl Writer {
 
     /// How many records of each kind were written.
     pub(super) fn counts(&self) -> Value {
-        self.page()
-            .counts
-            .iter()
-            .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
-            .collect()
+        json!(self.page().counts)
     }
 
     /// The clock that stamps the records.
@@ -117,7 +98,7 @@ impl Page {
             "dt_us".to_owned(),
             json!(u64::try_from(since).unwrap_or(u64::MAX)),
         );
-        record.insert("kind".to_owned(), json!(kind.name()));
+        record.insert("kind".to_owned(), json!(kind));
         if let Value::Object(members) = members {
             record.extend(members.into_iter().filter(|(_, member)| !member.is_null()));
         }

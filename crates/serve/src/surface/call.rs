@@ -31,15 +31,6 @@ pub(super) struct Call<'a> {
     pub(super) era: Era,
 }
 
-/// Whether a wait came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
-    /// It did, after so long.
-    Fully(Duration),
-    /// The call was cancelled or the server ends.
-    Cancelled,
-}
-
 impl Call<'_> {
     /// An argument that is text.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -62,19 +53,19 @@ impl Call<'_> {
             .map_or(default, |value| u64::try_from(value).unwrap_or(0))
     }
 
-    /// Waits by the server's clock.
-    pub(super) async fn wait(&self, length: Duration) -> Waited {
+    /// Waits by the server's clock, and says for how long; nothing where the call was cancelled or the server ends.
+    pub(super) async fn wait(&self, length: Duration) -> Option<Duration> {
         if length.is_zero() {
-            return Waited::Fully(length);
+            return Some(length);
         }
         let (line, id) = (self.line, &self.context.id);
         line.park(id, WaitsFor::Time);
         tokio::select! {
             biased;
-            () = self.context.ct.cancelled() => Waited::Cancelled,
+            () = self.context.ct.cancelled() => None,
             slept = self.bench.options.clock.sleep(length) => {
                 line.resume(id, WaitsFor::Time);
-                Waited::Fully(slept)
+                Some(slept)
             }
         }
     }

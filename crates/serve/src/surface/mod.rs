@@ -1,8 +1,8 @@
 //! What the server offers: tools, resources, prompts, completion, logging.
 //!
-//! [`Bench`] is the handler in rmcp's types. [`Desk`] stands before it: it sends tool calls down
-//! rmcp's way for custom requests, whose result may be any JSON, so that a tool can answer
-//! exactly what a test asks for.
+//! [`Bench`] is the handler in rmcp's types. Tool calls come to it as custom requests, whose result may be any JSON, so that a
+//! tool can answer exactly what a test asks for. On a pipe [`Desk`] stands before it and does what rmcp does over HTTP: it
+//! names the server in each result.
 #![allow(
     deprecated,
     reason = "rmcp marks what the newest revision has dropped; the older four still have it"
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use mcp::protocol::method::Method;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientNotification, ClientRequest,
     CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest, CustomResult,
@@ -63,33 +64,6 @@ const NAME: &str = "mcp-assert";
 
 /// Where a result without a handshake says who gives it.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
-
-/// Requests that every server has, and [`BEYOND_TOOLS`] others: one whose parameters do not fit comes as a custom
-/// request.
-const METHODS: [&str; 6] = [
-    "initialize",
-    "server/discover",
-    "ping",
-    "tools/call",
-    "tools/list",
-    "subscriptions/listen",
-];
-
-/// What is not found where only tools are declared. `subscriptions/listen` is not among them: it accepts less.
-const BEYOND_TOOLS: [&str; 12] = [
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-    "logging/setLevel",
-    "tasks/get",
-    "tasks/update",
-    "tasks/cancel",
-];
 
 /// What the revisions without a handshake have dropped.
 const DROPPED: [&str; 5] = [
@@ -222,9 +196,20 @@ impl Bench {
         offered.chain(changed.then_some(&TABLE.dynamic_prompt))
     }
 
-    /// Whether the capability of `method` is declared.
+    /// Whether the capability of `method` is declared. `subscriptions/listen` needs none: it accepts less.
     fn declared(&self, method: &str) -> Result<(), ErrorData> {
-        if !self.offer().declares_all && BEYOND_TOOLS.contains(&method) {
+        let needs_more = |method| {
+            !matches!(
+                method,
+                Method::Initialize
+                    | Method::Discover
+                    | Method::Ping
+                    | Method::ToolsCall
+                    | Method::ToolsList
+                    | Method::SubscriptionsListen
+            )
+        };
+        if !self.offer().declares_all && Method::from_name(method).is_some_and(needs_more) {
             return Err(method_not_found(method));
         }
         Ok(())
@@ -534,7 +519,8 @@ impl ServerHandler for Bench {
         if era(&context) == Era::Modern && DROPPED.contains(&method.as_str()) {
             return Err(method_not_found(&method));
         }
-        if METHODS.contains(&method.as_str()) || BEYOND_TOOLS.contains(&method.as_str()) {
+        // One whose parameters do not fit comes as a custom request.
+        if Method::from_name(&method).is_some() {
             return Err(invalid_params(&method, "they do not fit the method"));
         }
         Err(method_not_found(&method))
@@ -560,18 +546,12 @@ impl Service<RoleServer> for Desk {
     ) -> Result<ServerResult, ErrorData> {
         self.0.declared(request.method())?;
         let discoverable = self.0.options.revisions.iter().any(is_modern);
-        let handshake = matches!(request, ClientRequest::InitializeRequest(_));
-        let mut stamps = era(&context) == Era::Modern && !handshake;
-        let request = if let ClientRequest::CallToolRequest(call) = request {
-            stamps = false;
-            let params = serde_json::to_value(call.params)
-                .map_err(|error| invalid_params(CALL, &error.to_string()))?;
-            ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
-        } else if matches!(request, ClientRequest::DiscoverRequest(_)) && !discoverable {
+        if matches!(request, ClientRequest::DiscoverRequest(_)) && !discoverable {
             return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
-        } else {
-            request
-        };
+        }
+        let handshake = matches!(request, ClientRequest::InitializeRequest(_));
+        // A tool that answers exactly what a test asks for is stamped by nobody else.
+        let stamps = era(&context) == Era::Modern && !handshake && request.method() != CALL;
         let result = self.0.handle_request(request, context).await?;
         if stamps { stamped(&result) } else { Ok(result) }
     }

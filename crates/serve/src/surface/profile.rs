@@ -58,21 +58,6 @@ impl Profile {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
-
-    /// The page size where none is asked for.
-    const fn page_size(self) -> Option<usize> {
-        match self {
-            Self::Paginated => Some(2),
-            Self::Conformance | Self::Minimal | Self::Empty | Self::Gateway => None,
-        }
-    }
-
-    const fn has_everything(self) -> bool {
-        match self {
-            Self::Conformance | Self::Paginated => true,
-            Self::Minimal | Self::Empty | Self::Gateway => false,
-        }
-    }
 }
 
 /// Globs over names and URIs that keep or drop parts of a profile.
@@ -129,7 +114,7 @@ impl Offer {
         let keeps_tool = keeps("--tools", &selection.tools)?;
         let keeps_resource = keeps("--resources", &selection.resources)?;
         let keeps_prompt = keeps("--prompts", &selection.prompts)?;
-        let everything = profile.has_everything();
+        let everything = matches!(profile, Profile::Conformance | Profile::Paginated);
         let tools = match profile {
             Profile::Conformance | Profile::Paginated => TABLE.tools.as_slice(),
             // The list begins with the simplest one.
@@ -144,7 +129,7 @@ impl Offer {
             resources: listed(everything, RESOURCES.iter().map(|r| r.uri), &keeps_resource),
             templates: listed(everything, TEMPLATES.iter().copied(), &keeps_resource),
             prompts: listed(everything, prompts(), &keeps_prompt),
-            page_size: page_size.or(profile.page_size()),
+            page_size: page_size.or((profile == Profile::Paginated).then_some(2)),
             declares_all: !matches!(profile, Profile::Minimal | Profile::Gateway),
         })
     }
@@ -159,13 +144,13 @@ impl Offer {
 
 impl Default for Offer {
     fn default() -> Self {
-        Self::new(
-            Profile::default(),
-            &Selection::default(),
-            None,
-            FileTools::Absent,
-        )
-        .expect("only a glob can be wrong, and there is none")
+        let everything = Selection::default();
+        let offer = Self::new(Profile::default(), &everything, None, FileTools::Absent);
+        #[expect(
+            clippy::expect_used,
+            reason = "only a glob can be wrong, and there is none"
+        )]
+        offer.expect("no glob is wrong")
     }
 }
 

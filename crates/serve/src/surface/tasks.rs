@@ -13,7 +13,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call::{Call, Waited};
+use super::call::Call;
 use super::levels::Era;
 use super::official::fill;
 use super::rounds::{Heard, Inquiry, asked, fits};
@@ -96,8 +96,8 @@ impl Job {
             Heard::Needs(result) | Heard::Refused(result) => return Ok(result),
         }
         match call.wait(length).await {
-            Waited::Fully(_) => self.end(&given),
-            Waited::Cancelled => Err(ErrorData::internal_error("the call was cancelled", None)),
+            Some(_) => self.end(&given),
+            None => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
     }
 

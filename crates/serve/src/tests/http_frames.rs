@@ -173,7 +173,7 @@ async fn levels_add_messages_and_frames_and_no_secrets() {
         );
         let one = |name: &str, value: &Value| records.iter().find(|it| it[name] == *value).unwrap();
         assert_eq!(one("kind", &json!("call"))["args"]["max_tokens"], 7);
-        assert_eq!(one("kind", &json!("header"))["level"], level.name());
+        assert_eq!(one("kind", &json!("header"))["level"], json!(level));
         let result = one("kind", &json!("done")).get("result");
         assert_eq!(result.is_some(), level.holds(JournalLevel::Rpc));
         if level.holds(JournalLevel::Rpc) {

@@ -302,20 +302,12 @@ impl Exchange {
         };
         let mut out = Vec::new();
         for emit in emits {
-            match emit {
-                Emit::Bytes(bytes) => batch.answers.push(bytes),
-                told @ Emit::Out(_) => batch.outs.push(told),
-                other @ (Emit::Bytewise(_)
-                | Emit::Stderr(_)
-                | Emit::Delay(_)
-                | Emit::Flood(_)
-                | Emit::CloseStdout
-                | Emit::Spawn(_)
-                | Emit::TakeMemory(_)
-                | Emit::Wake(..)
-                | Emit::To(_)
-                | Emit::Forget(_)
-                | Emit::End(_)) => out.push(other),
+            if let Emit::Bytes(bytes) = emit {
+                batch.answers.push(bytes);
+            } else if matches!(emit, Emit::Out(_)) {
+                batch.outs.push(emit);
+            } else {
+                out.push(emit);
             }
         }
         batch.waiting = batch.waiting.saturating_sub(1);

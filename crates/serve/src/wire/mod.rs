@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use rmcp::model::RequestId;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub(super) use self::exchange::{Arrival, Exchange, WaitsFor, kind_of};
-pub(super) use self::reader::{Limits, Reader, Written, has_odd_cursor, typed};
+pub(super) use self::reader::{Limits, Reader, Written, for_rmcp, has_odd_cursor, typed};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::Writer;
 use super::tap::{Emit, Leave, Stop, Tap, Ticket};
@@ -33,10 +33,14 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// What the writer is asked to do.
 #[derive(Debug)]
 enum Job {
-    /// These, in order; the sender hears when all but the delayed ones are done.
-    Emit(Vec<Emit>, Option<oneshot::Sender<()>>),
-    /// These, with delays that hold everything back.
-    EmitInTurn(Vec<Emit>, oneshot::Sender<()>),
+    /// These, in order.
+    Emit {
+        emits: Vec<Emit>,
+        /// Whether delays hold up what is queued behind.
+        in_turn: bool,
+        /// Hears when all but the delayed ones are done.
+        done: oneshot::Sender<()>,
+    },
     /// Nothing comes after this.
     Close,
 }
@@ -67,15 +71,9 @@ impl Wire {
         message: &Value,
     ) -> impl Future<Output = io::Result<()>> + Send + use<> {
         let emits = self.exchange().outgoing(message);
-        let (done, written) = oneshot::channel();
-        let queued = self.queue(Job::Emit(emits, Some(done)));
+        let written = self.queue(emits, false);
         self.settled.notify_waiters();
-        async move {
-            queued.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
-            written
-                .await
-                .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
-        }
+        async move { written.await.map_err(|_| io::ErrorKind::BrokenPipe.into()) }
     }
 
     /// Queues bytes for stderr.
@@ -132,23 +130,26 @@ impl Wire {
         if emits.is_empty() {
             return;
         }
-        let (done, written) = oneshot::channel();
-        if self.queue(Job::EmitInTurn(emits, done)).is_ok() {
-            // The writer ended first: then there is nothing left to wait for.
-            let _ = written.await;
-        }
+        // The writer may end first: then there is nothing left to wait for.
+        let _ = self.queue(emits, true).await;
     }
 
     fn emit(&self, emits: Vec<Emit>) {
         if !emits.is_empty() {
-            // A writer that has ended loses nothing that anybody could read.
-            let _ = self.queue(Job::Emit(emits, None));
+            drop(self.queue(emits, false));
         }
     }
 
-    fn queue(&self, job: Job) -> Result<(), mpsc::error::SendError<Job>> {
+    /// Queues these; the receiver hears when they are done. A writer that has ended loses nothing that anybody could read.
+    fn queue(&self, emits: Vec<Emit>, in_turn: bool) -> oneshot::Receiver<()> {
+        let (done, written) = oneshot::channel();
         self.exchange().queued();
-        self.jobs.send(job)
+        let _ = self.jobs.send(Job::Emit {
+            emits,
+            in_turn,
+            done,
+        });
+        written
     }
 
     /// The writer has done a job.
@@ -211,7 +212,15 @@ where
 {
     let (wire, queue) = Wire::new(tap);
     let (sender, inbox) = transport::inbox();
-    let reader = Reader::new(streams.input, wire.clone(), sender, limits);
+    let reader = Reader {
+        input: BufReader::new(streams.input),
+        wire: wire.clone(),
+        core: sender,
+        limits,
+        requests: 0,
+        part: Vec::new(),
+        too_long: false,
+    };
     let writer = Writer::new(queue, (streams.output, streams.errors), clock, wire.clone());
     (wire, inbox, reader, writer)
 }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::Wire;
 use super::exchange::{Arrival, kind_of, message_id};
+use crate::surface::WITH_HEADER;
 use crate::tap::{Kind, Stop};
 
 /// A line longer than this is refused unread, as rmcp's own transport drops it.
@@ -36,15 +37,15 @@ pub(crate) struct Limits {
 
 /// Reads the client's lines.
 pub(crate) struct Reader<R> {
-    input: BufReader<R>,
-    wire: Wire,
-    core: mpsc::Sender<ClientJsonRpcMessage>,
-    limits: Limits,
-    requests: u64,
+    pub(super) input: BufReader<R>,
+    pub(super) wire: Wire,
+    pub(super) core: mpsc::Sender<ClientJsonRpcMessage>,
+    pub(super) limits: Limits,
+    pub(super) requests: u64,
     /// What came of the next line so far; a read that is given up loses nothing.
-    part: Vec<u8>,
+    pub(super) part: Vec<u8>,
     /// Whether it is too long, and the rest of it is passed over.
-    too_long: bool,
+    pub(super) too_long: bool,
 }
 
 enum Line {
@@ -54,23 +55,6 @@ enum Line {
 }
 
 impl<R: AsyncRead + Unpin> Reader<R> {
-    pub(super) fn new(
-        input: R,
-        wire: Wire,
-        core: mpsc::Sender<ClientJsonRpcMessage>,
-        limits: Limits,
-    ) -> Self {
-        Self {
-            input: BufReader::new(input),
-            wire,
-            core,
-            limits,
-            requests: 0,
-            part: Vec::new(),
-            too_long: false,
-        }
-    }
-
     /// Reads until the client closes, or a limit is met.
     pub(crate) async fn run(&mut self) -> Stop {
         self.wire.start().await;
@@ -305,21 +289,33 @@ impl Written {
     }
 }
 
-/// rmcp's type of a message. `jsonrpc` has to be there; an error and a result exclude each other.
+/// A message as rmcp is given it, and what was taken out of a request, or is kept as it was written.
 ///
-/// The untagged enums of rmcp lose or refuse numbers that no machine type holds, so the arguments
-/// of a tool call travel beside the typed request.
-pub(crate) fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
-    let mut message = message.clone();
-    if message.get("method").and_then(Value::as_str) != Some("tools/call") {
-        return serde_json::from_value(message).ok();
-    }
+/// The arguments of a tool call travel beside the request: rmcp's types would lose numbers that no machine type holds, and
+/// their results could not be any JSON. Their place is taken by something that is not an object, so that rmcp hands the call
+/// on as a request that it does not know, once it has checked headers and metadata. Answers to what an earlier round asked
+/// travel beside their request for the same reason.
+pub(crate) fn for_rmcp(mut message: Value) -> (Value, Option<Written>) {
+    let is_call = message.get("method").and_then(Value::as_str) == Some("tools/call");
+    let name = message.pointer("/params/name").and_then(Value::as_str);
+    // rmcp compares the arguments of this one with headers.
+    let is_compared = is_call && name == Some(WITH_HEADER);
+    let is_request = kind_of(&message) == Some(Kind::Request);
     let params = message.get_mut("params").and_then(Value::as_object_mut);
+    let params = params.filter(|_| is_request && !is_compared);
     let written = params.map(|params| Written {
-        arguments: params.shift_remove("arguments"),
         meta: params.get("_meta").cloned(),
         responses: params.get("inputResponses").cloned(),
+        arguments: is_call
+            .then(|| params.insert("arguments".to_owned(), Value::Bool(false)))
+            .flatten(),
     });
+    (message, written)
+}
+
+/// rmcp's type of a message. `jsonrpc` has to be there; an error and a result exclude each other.
+pub(crate) fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
+    let (message, written) = for_rmcp(message.clone());
     let mut typed: ClientJsonRpcMessage = serde_json::from_value(message).ok()?;
     if let (JsonRpcMessage::Request(call), Some(written)) = (&mut typed, written) {
         call.request.extensions_mut().insert(written);

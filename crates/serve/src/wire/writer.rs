@@ -32,22 +32,8 @@ pub(crate) struct Writer<W, E> {
 enum Later {
     /// The rest of a list.
     Rest(Vec<Emit>),
-    /// The tap's next word.
-    Wake(Ticket, Awaited),
-}
-
-/// Whether a server that closes waits for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awaited {
-    Yes,
-    No,
-}
-
-/// Whether delays hold up what is queued behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delays {
-    Overtaken,
-    InTurn,
+    /// The tap's next word, and whether a server that closes waits for it.
+    Wake(Ticket, bool),
 }
 
 impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
@@ -79,18 +65,10 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                     self.go_on(later).await
                 }
                 job = self.queue.recv() => match job {
-                    Some(Job::Emit(emits, done)) => {
-                        let step = self.perform(emits, Delays::Overtaken).await;
+                    Some(Job::Emit { emits, in_turn, done }) => {
+                        let step = self.perform(emits, in_turn).await;
                         self.wire.written();
-                        if let Some(done) = done {
-                            // Who does not wait for it needs no word.
-                            let _ = done.send(());
-                        }
-                        step
-                    }
-                    Some(Job::EmitInTurn(emits, done)) => {
-                        let step = self.perform(emits, Delays::InTurn).await;
-                        self.wire.written();
+                        // Who does not wait for it needs no word.
                         let _ = done.send(());
                         step
                     }
@@ -132,14 +110,15 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 rest
             }
             Later::Wake(ticket, awaited) => {
-                self.awaited -= usize::from(awaited == Awaited::Yes);
+                self.awaited -= usize::from(awaited);
                 self.wire.wake(ticket)
             }
         };
-        self.perform(emits, Delays::Overtaken).await
+        self.perform(emits, false).await
     }
 
-    async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Ended> {
+    /// Does these in order. Delays hold up what is queued behind where that is said, else it overtakes.
+    async fn perform(&mut self, emits: Vec<Emit>, in_turn: bool) -> Result<(), Ended> {
         let mut emits = emits.into_iter().peekable();
         while let Some(emit) = emits.next() {
             match emit {
@@ -164,7 +143,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 Emit::Flood(flood) => self.flood(&flood).await?,
                 Emit::Delay(length) => {
                     // No frame can overtake where no time passes, and none may: which one it is would be chance.
-                    if delays == Delays::InTurn || !self.clock.takes_time() {
+                    if in_turn || !self.clock.takes_time() {
                         self.clock.sleep(length).await;
                     } else {
                         self.later(length, emits.collect());
@@ -205,12 +184,8 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     }
 
     fn wake(&mut self, length: Duration, ticket: Ticket) {
-        let awaited = if length < CLOSE {
-            Awaited::Yes
-        } else {
-            Awaited::No
-        };
-        self.awaited += usize::from(awaited == Awaited::Yes);
+        let awaited = length < CLOSE;
+        self.awaited += usize::from(awaited);
         self.delayed.spawn(async move {
             tokio::time::sleep(length).await;
             Later::Wake(ticket, awaited)

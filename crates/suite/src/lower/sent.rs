@@ -5,9 +5,12 @@ use serde_json::Number;
 
 use super::Lowering;
 use crate::yaml::Node;
-use mcp::script::{
-    rendered::{digits, go_number_of_float, rewrite_numbers},
-    template::ValueTemplate,
+use mcp::{
+    json::number::digits,
+    script::{
+        rendered::{go_number_of_float, rewrite_numbers},
+        template::ValueTemplate,
+    },
 };
 
 impl Lowering<'_> {

@@ -12,7 +12,7 @@ use crate::{
     Dialect, problems,
     yaml::{At, Key, Kind, Node, Style, go},
 };
-use mcp::script::rendered::digits;
+use mcp::json::number::digits;
 
 /// A text at its place. Numbers and booleans are taken as they were written.
 #[derive(Debug, Clone)]

@@ -138,7 +138,7 @@ fn variables_of_the_environment_are_filled_in_anywhere() {
     else {
         panic!("a message");
     };
-    assert_eq!(model.written(), "{{env.TV}}");
+    assert_eq!(model.text, "{{env.TV}}");
     let Target::Container { container, .. } = &assertions[0].server.target else {
         panic!("a container");
     };

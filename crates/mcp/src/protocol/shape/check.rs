@@ -63,11 +63,7 @@ impl Checking {
             }
             match members.get(member.name) {
                 Some(value) => self.at(member.name, |checking| checking.shape(member.shape, value)),
-                None if member.is_required(self.revision) => {
-                    self.at(member.name, |checking| {
-                        checking.flaw(FlawKind::Schema, "is missing");
-                    });
-                }
+                None if member.is_required(self.revision) => self.missing(member.name),
                 None => {}
             }
             if self.flaws.len() >= MOST_FLAWS {
@@ -151,16 +147,10 @@ impl Checking {
         let Some(members) = value.as_object() else {
             return self.wrong(value, "object");
         };
-        let choices = &FIELD_TYPES[..];
-        let types = if self.revision.has_choices_of_several() {
-            choices
-        } else {
-            &choices[..choices.len() - 1]
-        };
+        let known = FIELD_TYPES.len() - usize::from(!self.revision.has_choices_of_several());
+        let types = &FIELD_TYPES[..known];
         let Some(kind) = members.get("type") else {
-            return self.at("type", |checking| {
-                checking.flaw(FlawKind::Schema, "is missing");
-            });
+            return self.missing("type");
         };
         self.at("type", |checking| checking.words(types, kind));
         if kind == MANY && types.contains(&MANY) {
@@ -199,9 +189,7 @@ impl Checking {
     fn kinds(&mut self, kinds: &[Kind], value: &Value) {
         let Some(tag) = value.get("type") else {
             if value.is_object() {
-                return self.at("type", |checking| {
-                    checking.flaw(FlawKind::Schema, "is missing");
-                });
+                return self.missing("type");
             }
             return self.wrong(value, "object");
         };
@@ -239,6 +227,12 @@ impl Checking {
         self.path.push_str(&beginning(name));
         inside(self);
         self.path.truncate(length);
+    }
+
+    fn missing(&mut self, member: &str) {
+        self.at(member, |checking| {
+            checking.flaw(FlawKind::Schema, "is missing");
+        });
     }
 
     fn wrong(&mut self, value: &Value, wanted: &str) {

@@ -12,7 +12,7 @@ mod tests;
 
 use serde_json::Value;
 
-pub use self::check::{FlawKind, check};
+pub use self::check::{Flaw, FlawKind, check};
 use super::{
     method::Method,
     revision::Revision::{self, V2024_11_05},
@@ -141,11 +141,8 @@ const fn required(name: &'static str, shape: Shape) -> Member {
 
 const fn optional(name: &'static str, shape: Shape) -> Member {
     Member {
-        name,
-        shape,
         need: Need::Optional,
-        since: V2024_11_05,
-        until: None,
+        ..required(name, shape)
     }
 }
 

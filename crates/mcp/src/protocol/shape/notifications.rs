@@ -2,7 +2,7 @@
 
 use super::{
     Member, Need, Record,
-    Revision::{V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28},
+    Revision::{V2025_03_26, V2025_11_25, V2026_07_28},
     Shape, named, optional, required, unnamed,
 };
 use crate::protocol::meta;
@@ -62,11 +62,8 @@ static CANCELLED: Record = named("CancelledNotification").of(&[
     META,
     optional("reason", Shape::Text),
     Member {
-        name: "requestId",
-        shape: Shape::Token,
         need: Need::RequiredBut(V2025_11_25),
-        since: V2024_11_05,
-        until: None,
+        ..required("requestId", Shape::Token)
     },
 ]);
 

@@ -15,7 +15,6 @@ enum Place {
 
 /// The pattern that parts make.
 pub fn pattern(parts: &[Part]) -> String {
-    let is_verbose = parts.iter().any(is_verbose);
     let mut out = String::new();
     for (index, part) in parts.iter().enumerate() {
         match part {
@@ -24,10 +23,10 @@ pub fn pattern(parts: &[Part]) -> String {
             Part::Data(text) => match followed(&out) {
                 (Place::Outside, is_open) => {
                     let next = parts.get(index + 1);
-                    put(text, is_open, next, is_verbose, &mut out);
+                    put(text, is_open, next, &mut out);
                 }
-                (Place::Class, is_open) => put_in_class(text, is_open, is_verbose, &mut out),
-                (Place::Quotation, _) => put_in_quotation(text, is_verbose, &mut out),
+                (Place::Class, is_open) => put_in_class(text, is_open, &mut out),
+                (Place::Quotation, _) => put_in_quotation(text, &mut out),
             },
         }
     }
@@ -36,13 +35,13 @@ pub fn pattern(parts: &[Part]) -> String {
 
 /// Data outside of classes and quotations, perhaps behind a backslash that escapes nothing of the author's. What
 /// counts how often counts the whole of it.
-fn put(data: &str, is_open: bool, next: Option<&Part>, is_verbose: bool, out: &mut String) {
+fn put(data: &str, is_open: bool, next: Option<&Part>, out: &mut String) {
     let is_counted =
         matches!(next, Some(Part::Written(text)) if text.starts_with(['*', '+', '?', '{']));
     if is_open {
         out.push('\\');
     }
-    let escaped = escaped(data, is_verbose);
+    let escaped = escaped(data);
     if is_counted && data.chars().count() != 1 {
         out.extend(["(?:", &escaped, ")"]);
     } else {
@@ -51,31 +50,27 @@ fn put(data: &str, is_open: bool, next: Option<&Part>, is_verbose: bool, out: &m
 }
 
 /// Data in a class: each of its characters.
-fn put_in_class(data: &str, is_open: bool, is_verbose: bool, out: &mut String) {
+fn put_in_class(data: &str, is_open: bool, out: &mut String) {
     let is_name = out.ends_with('[') && data.starts_with(':');
     if is_open || is_name {
         out.push('\\');
     }
-    out.push_str(&escaped(data, is_verbose));
+    out.push_str(&escaped(data));
 }
 
 /// Data in a quotation, which it must not end, not even together with what stands beside it.
-fn put_in_quotation(data: &str, is_verbose: bool, out: &mut String) {
+fn put_in_quotation(data: &str, out: &mut String) {
     if data.contains('\\') || out.ends_with('\\') {
-        out.extend([r"\E", &escaped(data, is_verbose), r"\Q"]);
+        out.extend([r"\E", &escaped(data), r"\Q"]);
     } else {
         out.push_str(data);
     }
 }
 
-/// Data as a pattern of itself. Where patterns may be spaced out, white space is escaped too.
-fn escaped(data: &str, is_verbose: bool) -> String {
-    let escaped = regex::escape(data);
-    if !is_verbose {
-        return escaped;
-    }
-    let mut out = String::with_capacity(escaped.len());
-    for sign in escaped.chars() {
+/// Data as a pattern of itself. White space is escaped too, because it means nothing behind `(?x)`.
+fn escaped(data: &str) -> String {
+    let mut out = String::new();
+    for sign in regex::escape(data).chars() {
         if sign.is_whitespace() {
             out.extend(["\\x{", &format!("{:x}", u32::from(sign)), "}"]);
         } else {
@@ -83,20 +78,6 @@ fn escaped(data: &str, is_verbose: bool) -> String {
         }
     }
     out
-}
-
-/// Whether `(?x)` stands in the author's text, after which white space means nothing.
-fn is_verbose(part: &Part) -> bool {
-    let Part::Written(text) = part else {
-        return false;
-    };
-    text.match_indices("(?").any(|(at, opening)| {
-        let mut flags = text[at + opening.len()..].chars();
-        flags
-            .by_ref()
-            .take_while(char::is_ascii_alphabetic)
-            .any(|flag| flag == 'x')
-    })
 }
 
 /// Where one is after a text, and whether it ends in a backslash that escapes nothing.

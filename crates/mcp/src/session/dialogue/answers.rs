@@ -34,18 +34,11 @@ pub(super) struct HalfAnswer {
 impl HalfAnswer {
     /// That of a frame; one that says something comes first.
     pub(super) fn of(frame: &Value) -> Option<Self> {
-        let of = |member: &'static str| {
-            let body = frame.get(member)?;
-            let is_null = body.is_null();
+        let halves = ["result", "error"].into_iter().filter_map(|member| {
+            let is_null = frame.get(member)?.is_null();
             Some(Self { member, is_null })
-        };
-        let (result, error) = (of("result"), of("error"));
-        let speaks = |half: &Self| !half.is_null;
-        result
-            .filter(speaks)
-            .or(error.filter(speaks))
-            .or(result)
-            .or(error)
+        });
+        halves.min_by_key(|half| half.is_null)
     }
 }
 
@@ -83,21 +76,19 @@ impl Dialogue {
             Fit::Open(at) => self.settle(at, response, heard),
             Fit::Retyped(at) => {
                 let message = self.retyped(at, response.id.as_ref());
-                self.record.note(FindingCode::IdType, message, heard.bytes);
+                self.note(FindingCode::IdType, message, heard);
                 self.settle(at, response, heard);
             }
             // The stream that it asked for has ended.
             Fit::Past(Past::Streamed) => {}
             Fit::Past(Past::Answered) => {
                 let message = "a second answer to a request; the first one counts";
-                self.record
-                    .note(FindingCode::DuplicateAnswer, message, heard.bytes);
+                self.note(FindingCode::DuplicateAnswer, message, heard);
                 self.once_more(response, heard);
             }
             Fit::Past(Past::Cancelled) => {
                 self.answered_late(&response, heard);
-                self.record
-                    .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
+                self.note(FindingCode::AnswerAfterCancel, CANCELLED, heard);
             }
             // It does not know that it is late.
             Fit::Past(Past::GivenUp) => self.answered_late(&response, heard),
@@ -194,7 +185,7 @@ impl Dialogue {
             transcript.stray(response);
             return;
         }
-        self.record.note(code, message.clone(), heard.bytes);
+        self.note(code, message.clone(), heard);
         if let ([_], None) = (self.requests.open(), &self.suspect) {
             self.suspect = Some(Break {
                 kind: DisruptionKind::Violation,
@@ -232,7 +223,7 @@ impl Dialogue {
         let whose = match self.requests.open() {
             [] => {
                 let code = FindingCode::AnswerToNotification;
-                return self.record.note(code, to_notification, heard.bytes);
+                return self.note(code, to_notification, heard);
             }
             [only] => format!("`{}`", brief_name(&only.method)),
             [_, ..] => "a request that waits".to_owned(),
@@ -241,8 +232,7 @@ impl Dialogue {
             "{}; it is meant for {whose}, or for a notification, which is not answered",
             named(NAMELESS)
         );
-        self.record
-            .note(FindingCode::NullId, noted.as_str(), heard.bytes);
+        self.note(FindingCode::NullId, noted.as_str(), heard);
         let open = self.requests.open().iter();
         self.doubts.push(Doubt {
             waiting: open.map(|open| open.id.clone()).collect(),
@@ -365,7 +355,7 @@ impl Dialogue {
             (Some(_), None) => return,
             (None, Some(error)) => return self.error_object(error, heard),
         };
-        self.record.note(code, message, heard.bytes);
+        self.note(code, message, heard);
         if response.result.is_some() == response.error.is_some() {
             self.break_off(DisruptionKind::Violation, message.into(), heard.bytes);
         }
@@ -374,13 +364,11 @@ impl Dialogue {
     fn error_object(&mut self, error: &Value, heard: Heard<'_>) {
         if !error.get("code").is_some_and(is_integer) {
             let message = "the error's `code` is missing or no integer";
-            self.record
-                .note(FindingCode::ErrorCode, message, heard.bytes);
+            self.note(FindingCode::ErrorCode, message, heard);
         }
         if !error.get("message").is_some_and(Value::is_string) {
             let message = "the error's `message` is missing or no text";
-            self.record
-                .note(FindingCode::ErrorMessage, message, heard.bytes);
+            self.note(FindingCode::ErrorMessage, message, heard);
         }
     }
 }

@@ -185,51 +185,60 @@ impl Dialogue {
             Line::Json(value) => {
                 if !heard.meta.is_whole() {
                     let message = "the stream ended without a newline after this frame";
-                    self.record
-                        .note(FindingCode::NoFinalNewline, message, bytes);
+                    self.note(FindingCode::NoFinalNewline, message, heard);
                 }
                 self.value(value, heard);
             }
             Line::Noise if bytes.starts_with(GZIP) => {
                 let message = "a body is compressed with gzip, which was not asked for";
-                self.no_json(message.to_owned(), bytes);
+                self.unreadable(FindingCode::NotJson, message, bytes);
             }
             Line::Noise | Line::LspHeader if matches!(heard.meta, FrameMeta::Http { .. }) => {
-                self.no_json("a body or an event is no JSON".to_owned(), bytes);
+                self.unreadable(
+                    FindingCode::NotJson,
+                    "a body or an event is not JSON",
+                    bytes,
+                );
             }
             Line::Noise => {
-                let message = "a line on stdout is no JSON-RPC message";
-                self.record.note(FindingCode::StdoutNoise, message, bytes);
+                let message = "a line on stdout is not a JSON-RPC message";
+                self.note(FindingCode::StdoutNoise, message, heard);
             }
-            Line::LspHeader => {
-                self.record
-                    .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
+            Line::LspHeader => self.note(FindingCode::LspFraming, LSP_FRAMING, heard),
+            Line::Broken(reason) => {
+                let message = format!("a frame is not JSON: {reason}");
+                self.unreadable(FindingCode::NotJson, &message, bytes);
             }
-            Line::Broken(reason) => self.no_json(format!("a frame is no JSON: {reason}"), bytes),
             Line::Utf16 => {
                 let message = "a line is UTF-16; messages are UTF-8";
-                self.record.note(FindingCode::NotUtf8, message, bytes);
-                self.break_off(DisruptionKind::Violation, message.into(), bytes);
+                self.unreadable(FindingCode::NotUtf8, message, bytes);
             }
             Line::TooDeep => {
                 let message = "a frame is nested deeper than 127 levels, the bound of this tool";
-                self.record.note(FindingCode::TooDeep, message, bytes);
-                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+                self.unreadable(FindingCode::TooDeep, message, bytes);
             }
             Line::TooMany => {
-                let message =
-                    "a frame holds more than 1,000,000 JSON values, the bound of this tool";
-                self.record.note(FindingCode::LineTooLong, message, bytes);
-                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+                let message = "a frame of more than 1,000,000 JSON values, the bound of this tool";
+                self.unreadable(FindingCode::LineTooLong, message, bytes);
             }
         }
     }
 
-    /// What should be a message is no JSON.
-    fn no_json(&mut self, message: String, bytes: &[u8]) {
-        self.record
-            .note(FindingCode::NotJson, message.clone(), bytes);
-        self.break_off(DisruptionKind::Violation, message, bytes);
+    /// Adds a finding that shows what was heard.
+    fn note(&mut self, code: FindingCode, message: impl Into<String>, heard: Heard<'_>) {
+        self.record.note(code, message, heard.bytes);
+    }
+
+    /// What should be a message cannot be read: the server's doing, or a bound of ours.
+    fn unreadable(&mut self, code: FindingCode, message: &str, bytes: &[u8]) {
+        let is_bound = matches!(code, FindingCode::TooDeep | FindingCode::LineTooLong);
+        self.record.note(code, message, bytes);
+        let kind = if is_bound {
+            DisruptionKind::Transport
+        } else {
+            DisruptionKind::Violation
+        };
+        self.break_off(kind, message.to_owned(), bytes);
     }
 
     /// Takes the beginning of a line that is longer than what is read.
@@ -340,12 +349,11 @@ impl Dialogue {
         };
         if !self.revision.has_batches() {
             let message = format!("a batch of messages, which {} does not have", self.revision);
-            self.record.note(FindingCode::Batch, message, heard.bytes);
+            self.note(FindingCode::Batch, message, heard);
         }
         if messages.is_empty() {
             let message = "an empty array";
-            self.record
-                .note(FindingCode::NotAMessage, message, heard.bytes);
+            self.note(FindingCode::NotAMessage, message, heard);
         }
         for message in messages {
             self.message(message, heard);
@@ -368,7 +376,7 @@ impl Dialogue {
         let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
-            self.record.note(code, text, heard.bytes);
+            self.note(code, text, heard);
         }
         match message {
             Message::Request { id, method, params } => {
@@ -385,8 +393,7 @@ impl Dialogue {
             Message::Response(response) => self.response(response, heard),
             Message::Other => {
                 let message = "valid JSON, but no JSON-RPC message";
-                self.record
-                    .note(FindingCode::NotAMessage, message, heard.bytes);
+                self.note(FindingCode::NotAMessage, message, heard);
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::{
             LogLevel, Method, is_asked_by_servers, needs_client_capability,
             needs_server_capability, stream_filter,
         },
-        shape::{self, FlawKind},
+        shape,
     },
     session::{
         client::Refusal,
@@ -58,7 +58,7 @@ impl Dialogue {
         let provoked =
             method == "notifications/progress" && !is_foreign && token(&params).is_some();
         match deviation {
-            Some((code, message)) => self.record.note(code, message, heard.bytes),
+            Some((code, message)) => self.note(code, message, heard),
             None if self.record.is_flooded() => {}
             None => self.compare(&method, shape::notification(&method), &params, heard.bytes),
         }
@@ -211,12 +211,7 @@ impl Dialogue {
     ) {
         let flaws = record.map(|record| shape::check(record, self.revision, params));
         for flaw in flaws.into_iter().flatten() {
-            let code = match flaw.kind {
-                FlawKind::Schema => FindingCode::Schema,
-                FlawKind::UnknownKind => FindingCode::UnknownContentType,
-            };
-            let message = format!("`{method}`: {}", flaw.message);
-            self.record.note(code, message, frame);
+            self.record.note_flaw(&format!("`{method}`"), &flaw, frame);
         }
     }
 
@@ -233,8 +228,7 @@ impl Dialogue {
                 "`{}` before `notifications/initialized`",
                 brief_name(&method)
             );
-            self.record
-                .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
+            self.note(FindingCode::RequestBeforeInitialized, message, heard);
         }
         self.respond(id, &method, &params, heard);
         let seen = ServerRequestSeen { method, params };
@@ -253,9 +247,7 @@ impl Dialogue {
                 brief_name(method),
                 self.revision
             );
-            return self
-                .record
-                .note(FindingCode::UnknownRequest, message, heard.bytes);
+            return self.note(FindingCode::UnknownRequest, message, heard);
         }
         if let Some(id) = id {
             let body = self.consider(method, params, heard.bytes);
@@ -306,7 +298,7 @@ impl Dialogue {
                 "`{}` with the id {odd}, neither number nor text",
                 brief_name(method)
             );
-            self.record.note(FindingCode::NullId, message, heard.bytes);
+            self.note(FindingCode::NullId, message, heard);
         }
     }
 
@@ -318,15 +310,14 @@ impl Dialogue {
                 .is_ok_and(|number: f64| number.fract() != 0.0)
         {
             let message = format!("`{}` with the id {id}, a fraction", brief_name(method));
-            self.record.note(FindingCode::IdType, message, heard.bytes);
+            self.note(FindingCode::IdType, message, heard);
         }
         if self.their_ids.contains(id) {
             let message = format!(
                 "`{}` with an id that an earlier request of the server had",
                 brief_name(method)
             );
-            self.record
-                .note(FindingCode::ReusedId, message, heard.bytes);
+            self.note(FindingCode::ReusedId, message, heard);
         } else if self.their_ids.len() < KEPT_IDS {
             self.their_ids.insert(id.clone());
         }

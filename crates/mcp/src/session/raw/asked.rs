@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::protocol::{
     members,
     message::Id,
-    method::{LogLevel, Method},
+    method::{LogLevel, Method, kind_of},
 };
 
 /// A request that was sent.
@@ -93,56 +93,56 @@ fn method(request: &Value) -> Option<Method> {
     let has_body = request.get("result").is_some() || request.get("error").is_some();
     let is_legal = params.is_object()
         && !has_body
-        && is_absent_or(params, "_meta", Value::is_object)
+        && params.get("_meta").is_none_or(Value::is_object)
         && has_what_it_needs(method, params);
     is_legal.then_some(method)
 }
 
 /// Whether parameters hold what a method needs, and nothing of it in another form.
 fn has_what_it_needs(method: Method, params: &Value) -> bool {
-    let text = |holder: &Value, name: &str| holder.get(name).is_some_and(Value::is_string);
+    // Who asks for a task is answered with a task.
+    let asks_for_task = method == Method::ToolsCall && params.get("task").is_some();
+    let given = params.get("arguments").and_then(Value::as_object);
+    let are_texts = given.is_none_or(|given| given.values().all(Value::is_string));
+    let more = !asks_for_task
+        && (are_texts || method != Method::PromptsGet)
+        && (method != Method::LoggingSetLevel || level(params).is_some());
+    let fits = |(pointer, kind): &(&str, &str)| match (params.pointer(pointer), *kind) {
+        (Some(value), kind) => kind_of(value) == kind.trim_end_matches('?'),
+        (None, kind) => kind.ends_with('?'),
+    };
+    more && needs(method).iter().all(fits)
+}
+
+/// The parameters of a method as JSON Pointers, and their types; those with `?` may be absent.
+fn needs(method: Method) -> &'static [(&'static str, &'static str)] {
     match method {
-        Method::Initialize => {
-            let client = params.get("clientInfo");
-            text(params, "protocolVersion")
-                && params.get("capabilities").is_some_and(Value::is_object)
-                && client.is_some_and(|client| text(client, "name") && text(client, "version"))
-        }
-        Method::Ping | Method::Discover => true,
-        Method::SubscriptionsListen => params.get("notifications").is_some_and(Value::is_object),
+        Method::Initialize => &[
+            ("/protocolVersion", "a text"),
+            ("/capabilities", "an object"),
+            ("/clientInfo/name", "a text"),
+            ("/clientInfo/version", "a text"),
+        ],
+        Method::Ping | Method::Discover | Method::LoggingSetLevel => &[],
+        Method::SubscriptionsListen => &[("/notifications", "an object")],
         Method::ToolsList
         | Method::ResourcesList
         | Method::ResourceTemplatesList
-        | Method::PromptsList => is_absent_or(params, "cursor", Value::is_string),
-        // Who asks for a task is answered with a task.
-        Method::ToolsCall => {
-            text(params, "name")
-                && is_absent_or(params, "arguments", Value::is_object)
-                && params.get("task").is_none()
+        | Method::PromptsList => &[("/cursor", "a text?")],
+        Method::ToolsCall | Method::PromptsGet => {
+            &[("/name", "a text"), ("/arguments", "an object?")]
         }
         Method::ResourcesRead | Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
-            text(params, "uri")
+            &[("/uri", "a text")]
         }
-        Method::PromptsGet => {
-            let are_texts = |given: &Value| {
-                let given = given.as_object();
-                given.is_some_and(|given| given.values().all(Value::is_string))
-            };
-            text(params, "name") && is_absent_or(params, "arguments", are_texts)
-        }
-        Method::CompletionComplete => {
-            let argument = params.get("argument");
-            params.get("ref").is_some_and(|it| text(it, "type"))
-                && argument.is_some_and(|it| text(it, "name") && text(it, "value"))
-                && is_absent_or(params, "context", Value::is_object)
-        }
-        Method::LoggingSetLevel => level(params).is_some(),
-        Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => text(params, "taskId"),
+        Method::CompletionComplete => &[
+            ("/ref/type", "a text"),
+            ("/argument/name", "a text"),
+            ("/argument/value", "a text"),
+            ("/context", "an object?"),
+        ],
+        Method::TasksGet | Method::TasksUpdate | Method::TasksCancel => &[("/taskId", "a text")],
     }
-}
-
-fn is_absent_or(holder: &Value, name: &str, fits: impl Fn(&Value) -> bool) -> bool {
-    holder.get(name).is_none_or(fits)
 }
 
 fn level(params: &Value) -> Option<LogLevel> {

@@ -1,5 +1,7 @@
 //! Bytes on stdout and stderr that are not quite what they should be.
 
+use mcp::json::outside::outside_strings;
+
 use super::{Moment, text_mut};
 use crate::faults::reply::Reply;
 use crate::tap::{Emit, Ending, Flood, Outlet};
@@ -20,22 +22,11 @@ pub(in crate::faults) fn noise_between(reply: &mut Reply, moment: Moment<'_>) {
 pub(in crate::faults) fn noise_midline(reply: &mut Reply, _: Moment<'_>) {
     reply.edit(|text| {
         let noise = b"WARN cache miss ";
-        let at = structural_comma(text).map_or(text.len() / 2, |comma| comma + 1);
+        // Text behind a comma that no string holds breaks the line for every parser.
+        let comma = outside_strings(text).find(|(_, byte)| *byte == b',');
+        let at = comma.map_or(text.len() / 2, |(at, _)| at + 1);
         text.splice(at..at, noise.iter().copied());
     });
-}
-
-/// The first comma that no string holds: text after it breaks the line for every parser.
-fn structural_comma(text: &[u8]) -> Option<usize> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.iter().position(|byte| {
-        let comma = *byte == b',' && !quoted;
-        if *byte == b'"' && !escaped {
-            quoted = !quoted;
-        }
-        escaped = quoted && *byte == b'\\' && !escaped;
-        comma
-    })
 }
 
 pub(in crate::faults) fn no_newline(reply: &mut Reply, moment: Moment<'_>) {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::Moment;
 use crate::faults::reply::Reply;
-use crate::tap::Emit;
 
 pub(in crate::faults) fn truncated(reply: &mut Reply, _: Moment<'_>) {
     reply.edit(|text| {
@@ -22,16 +21,8 @@ pub(in crate::faults) fn batch(reply: &mut Reply, _: Moment<'_>) {
     });
 }
 
-pub(in crate::faults) fn jsonrpc_1_0(reply: &mut Reply, _: Moment<'_>) {
-    set(reply, "jsonrpc", json!("1.0"));
-}
-
 pub(in crate::faults) fn wrong_id(reply: &mut Reply, moment: Moment<'_>) {
-    set(reply, "id", other_id(moment.id));
-}
-
-pub(in crate::faults) fn null_id(reply: &mut Reply, _: Moment<'_>) {
-    set(reply, "id", Value::Null);
+    reply.set("/id", other_id(moment.id));
 }
 
 /// Text that is no number has none to become; its length is another id of the other type.
@@ -47,7 +38,7 @@ pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: Moment<'_>) {
         | Value::Array(_)
         | Value::Object(_)) => Value::String(other.to_string()),
     };
-    set(reply, "id", flipped);
+    reply.set("/id", flipped);
 }
 
 pub(in crate::faults) fn stray_answer(reply: &mut Reply, moment: Moment<'_>) {
@@ -65,30 +56,12 @@ pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn error_no_code(reply: &mut Reply, _: Moment<'_>) {
-    reply.fail(json!({"message": "an error without a code"}));
-}
-
-pub(in crate::faults) fn error_string_code(reply: &mut Reply, _: Moment<'_>) {
-    reply.fail(json!({"code": "-32603", "message": "an error whose code is text"}));
-}
-
-pub(in crate::faults) fn delay(reply: &mut Reply, moment: Moment<'_>) {
-    reply.before(Emit::Delay(moment.given.time()));
-}
-
 pub(in crate::faults) fn answer_nobody(_: Moment<'_>) -> Value {
     json!({"jsonrpc": "2.0", "id": null, "result": {}})
 }
 
 pub(in crate::faults) fn colliding_request(moment: Moment<'_>) -> Value {
     json!({"jsonrpc": "2.0", "id": moment.id, "method": "ping"})
-}
-
-fn set(reply: &mut Reply, name: &str, value: Value) {
-    if let Some(members) = reply.members_mut() {
-        members.insert(name.to_owned(), value);
-    }
 }
 
 /// An id of the same type that the client did not use.

@@ -6,9 +6,7 @@ use super::Moment;
 use crate::faults::reply::Reply;
 
 pub(in crate::faults) fn wrong_version(reply: &mut Reply, moment: Moment<'_>) {
-    if let Some(result) = reply.result_mut() {
-        result.insert("protocolVersion".to_owned(), json!(moment.given.text()));
-    }
+    reply.set("/result/protocolVersion", json!(moment.given.text()));
 }
 
 pub(in crate::faults) fn refuse(reply: &mut Reply, moment: Moment<'_>) {

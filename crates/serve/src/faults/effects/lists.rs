@@ -15,6 +15,17 @@ const MANY: usize = 10_000;
 /// One character more than a name may have.
 const TOO_LONG: usize = 129;
 
+/// The host cannot exist, so that a client that does fetch it finds nobody.
+pub(in crate::faults) const REMOTE_SCHEMA: (&str, &str) = (
+    "/result/tools/0/inputSchema",
+    r#"{"type": "object", "properties": {"value": {"$ref": "http://schemas.invalid/remote.json"}}}"#,
+);
+
+pub(in crate::faults) const CYCLIC_SCHEMA: (&str, &str) = (
+    "/result/tools/0/inputSchema",
+    r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}"##,
+);
+
 pub(in crate::faults) fn same_name_twice(reply: &mut Reply, _: Moment<'_>) {
     if let Some(tools) = tools_mut(reply)
         && let Some(first) = tools.first().cloned()
@@ -30,30 +41,6 @@ pub(in crate::faults) fn bad_names(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn string_schema(reply: &mut Reply, _: Moment<'_>) {
-    set_schema(reply, json!({"type": "string"}));
-}
-
-pub(in crate::faults) fn invalid_schema(reply: &mut Reply, _: Moment<'_>) {
-    set_schema(reply, json!({"type": 12}));
-}
-
-/// The host cannot exist, so that a client that does fetch it finds nobody.
-pub(in crate::faults) fn remote_schema(reply: &mut Reply, _: Moment<'_>) {
-    let reference = json!({"$ref": "http://schemas.invalid/remote.json"});
-    set_schema(
-        reply,
-        json!({"type": "object", "properties": {"value": reference}}),
-    );
-}
-
-pub(in crate::faults) fn cyclic_schema(reply: &mut Reply, _: Moment<'_>) {
-    set_schema(
-        reply,
-        json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}),
-    );
-}
-
 pub(in crate::faults) fn deep_schema(reply: &mut Reply, moment: Moment<'_>) {
     let levels = usize::try_from(moment.given.count()).unwrap_or_default();
     let open = br#"{"type":"object","properties":{"deeper":"#;
@@ -61,7 +48,7 @@ pub(in crate::faults) fn deep_schema(reply: &mut Reply, moment: Moment<'_>) {
     schema.extend_from_slice(br#"{"type":"object"}"#);
     schema.extend(b"}}".repeat(levels.saturating_sub(1)));
     let schema = reply.splice_value(schema);
-    set_schema(reply, schema);
+    reply.set("/result/tools/0/inputSchema", schema);
 }
 
 pub(in crate::faults) fn cursor_loop(reply: &mut Reply, moment: Moment<'_>) {
@@ -70,21 +57,13 @@ pub(in crate::faults) fn cursor_loop(reply: &mut Reply, moment: Moment<'_>) {
     } else {
         "cursor-a"
     };
-    set_cursor(reply, next);
-}
-
-pub(in crate::faults) fn cursor_repeat(reply: &mut Reply, _: Moment<'_>) {
-    set_cursor(reply, "cursor-same");
+    reply.set("/result/nextCursor", json!(next));
 }
 
 pub(in crate::faults) fn cursor_empty(reply: &mut Reply, _: Moment<'_>) {
     if let Some(result) = reply.result_mut() {
         result.entry("nextCursor").or_insert_with(|| json!(""));
     }
-}
-
-pub(in crate::faults) fn vanish(reply: &mut Reply, _: Moment<'_>) {
-    reply.fail(json!({"code": -32602, "message": "unknown tool"}));
 }
 
 pub(in crate::faults) fn rug_pull(reply: &mut Reply, _: Moment<'_>) {
@@ -134,18 +113,6 @@ fn tools_mut(reply: &mut Reply) -> Option<&mut Vec<Value>> {
 
 fn first_mut(reply: &mut Reply) -> Option<&mut Value> {
     tools_mut(reply)?.first_mut()
-}
-
-fn set_schema(reply: &mut Reply, schema: Value) {
-    if let Some(tool) = first_mut(reply) {
-        tool["inputSchema"] = schema;
-    }
-}
-
-fn set_cursor(reply: &mut Reply, cursor: &str) {
-    if let Some(result) = reply.result_mut() {
-        result.insert("nextCursor".to_owned(), json!(cursor));
-    }
 }
 
 fn tool(name: &str) -> Value {

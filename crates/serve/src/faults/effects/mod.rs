@@ -6,7 +6,6 @@ pub(super) mod envelope;
 pub(super) mod lifecycle;
 pub(super) mod lists;
 pub(super) mod notifications;
-pub(super) mod process;
 pub(super) mod results;
 
 use serde_json::Value;
@@ -15,7 +14,7 @@ use super::argument::Given;
 use super::exchange::{Distortion, Refusal};
 use super::reply::Reply;
 use super::style::Style;
-use crate::tap::Emit;
+use crate::tap::{Emit, Ending};
 
 /// What is known when a fault happens.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +40,12 @@ pub(super) enum Effect {
     Dress(fn(&mut Style)),
     /// It leaves out these members of an answer, as JSON Pointers.
     Omit(&'static [&'static str]),
+    /// It puts this JSON at this JSON Pointer of an answer.
+    Set((&'static str, &'static str)),
+    /// It puts an error, as JSON, in the place of the result.
+    Fail(&'static str),
+    /// It adds a content block, as JSON.
+    Block(&'static str),
     /// It sends these bytes instead of an answer.
     Instead(&'static [u8]),
     /// It writes bytes at the start or before an answer.
@@ -77,34 +82,31 @@ pub(super) enum Deaf {
     ToEofAndSigterm,
 }
 
+/// Stdout stays open meanwhile: it is the crash that closes it.
+pub(super) fn out_of_memory(reply: &mut Reply, moment: Moment<'_>) {
+    let size = moment.given.count();
+    reply.instead([Emit::TakeMemory(size), Emit::End(Ending::Abort)]);
+}
+
 /// A string of the answer that a reader would look at: the first text of the content, else the
 /// first string of the result, else a note put there for the purpose.
 fn text_mut(reply: &mut Reply) -> Option<&mut String> {
     let result = reply.message_mut().get_mut("result")?;
-    for list in [
+    let texts = [
         "/content/0/text",
         "/contents/0/text",
         "/messages/0/content/text",
-    ] {
-        if result.pointer(list).is_some_and(Value::is_string) {
-            return string_mut(result.pointer_mut(list)?);
-        }
-    }
-    if first_string(result).is_none() {
-        result
-            .as_object_mut()?
-            .insert("_meta".to_owned(), serde_json::json!({"note": "-"}));
-    }
-    let path = first_string(result)?;
-    string_mut(result.pointer_mut(&path)?)
-}
-
-fn string_mut(value: &mut Value) -> Option<&mut String> {
-    match value {
-        Value::String(text) => Some(text),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            None
-        }
+    ];
+    let is_text = |at: &&str| result.pointer(at).is_some_and(Value::is_string);
+    let known = texts.into_iter().find(is_text).map(str::to_owned);
+    let path = known.or_else(|| first_string(result)).unwrap_or_else(|| {
+        result["_meta"] = serde_json::json!({"note": "-"});
+        "/_meta/note".to_owned()
+    });
+    if let Value::String(text) = result.pointer_mut(&path)? {
+        Some(text)
+    } else {
+        None
     }
 }
 

@@ -46,15 +46,6 @@ pub(in crate::faults) fn list_changed_storm(reply: &mut Reply, moment: Moment<'_
     }));
 }
 
-pub(in crate::faults) fn bad_level(reply: &mut Reply, _: Moment<'_>) {
-    reply.say_before(log("loud"));
-}
-
-/// `debug` is under every level but itself.
-pub(in crate::faults) fn below_level(reply: &mut Reply, _: Moment<'_>) {
-    reply.say_before(log("debug"));
-}
-
 /// Lists of prompts change for streams that were asked for resources alone.
 pub(in crate::faults) fn leak(reply: &mut Reply, moment: Moment<'_>) {
     reply.say_after(json!({
@@ -80,7 +71,7 @@ fn progress(token: &Value, value: u64) -> Value {
     })
 }
 
-fn log(level: &str) -> Value {
+pub(in crate::faults) fn log(level: &str) -> Value {
     json!({
         "jsonrpc": "2.0",
         "method": "notifications/message",

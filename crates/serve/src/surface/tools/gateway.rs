@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::draw::{Pcg, fnv1a};
 use crate::http;
-use crate::surface::call::{Call, Waited, structured_result, tool_error};
+use crate::surface::call::{Call, structured_result, tool_error};
 
 /// The most characters of `sized_response`.
 const LARGEST: i64 = 1 << 20;
@@ -123,7 +123,7 @@ pub(super) async fn steps(call: &Call<'_>) -> Result<Value, ErrorData> {
             let told = call.notify("notifications/progress", params).await;
             told.map_err(|error| failed(format!("a notification was lost: {error}")))?;
         }
-        if call.wait(pause).await == Waited::Cancelled {
+        if call.wait(pause).await.is_none() {
             return Err(failed("the call was cancelled".to_owned()));
         }
     }

@@ -7,7 +7,7 @@ use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use crate::surface::call::{Call, Waited, structured_result, text_result, tool_error};
+use crate::surface::call::{Call, structured_result, text_result, tool_error};
 
 /// The most notifications of one call.
 const MOST: u64 = 100_000;
@@ -48,7 +48,7 @@ pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
         }
     } else {
         for sent in 0..count {
-            if sent > 0 && call.wait(interval).await == Waited::Cancelled {
+            if sent > 0 && call.wait(interval).await.is_none() {
                 return Err(cancelled());
             }
             call.line
@@ -74,7 +74,7 @@ pub(super) async fn progress(call: &Call<'_>) -> Result<Value, ErrorData> {
                 .map_err(lost)?;
             // Also after the last one: the TypeScript client forgets the token when it reads the
             // answer, before it hands on what came in the same read.
-            if call.wait(PAUSE).await == Waited::Cancelled {
+            if call.wait(PAUSE).await.is_none() {
                 return Err(cancelled());
             }
         }
@@ -88,7 +88,7 @@ pub(super) async fn logging(call: &Call<'_>) -> Result<Value, ErrorData> {
         .into_iter()
         .enumerate()
     {
-        if at > 0 && call.wait(PAUSE).await == Waited::Cancelled {
+        if at > 0 && call.wait(PAUSE).await.is_none() {
             return Err(cancelled());
         }
         if call.bench.level.wants(level, &call.meta, call.era) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use serde_json::{Value, json};
 
-use crate::surface::call::{Call, Waited, milliseconds, structured_result};
+use crate::surface::call::{Call, milliseconds, structured_result};
 use crate::wire::WaitsFor;
 
 /// The longest sleep.
@@ -16,28 +16,26 @@ pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
     let waited = if call.flag("hang") {
         call.line.park(&call.context.id, WaitsFor::TheEnd);
         call.context.ct.cancelled().await;
-        Waited::Cancelled
+        None
     } else {
         let length = call.count("milliseconds", 0).min(LONGEST);
         call.wait(Duration::from_millis(length)).await
     };
-    match waited {
-        Waited::Fully(slept) => Ok(slept_for(slept)),
-        Waited::Cancelled => {
-            if call.flag("late") {
-                let slept = call.bench.options.clock.elapsed().saturating_sub(from);
-                let answer = json!({
-                    "jsonrpc": "2.0",
-                    "id": call.context.id,
-                    "result": slept_for(slept),
-                });
-                // rmcp answers no cancelled request; this one goes past it. A line that is
-                // closed meanwhile has nobody to be late for.
-                let _ = call.line.send(&call.context.peer, &answer).await;
-            }
-            Err(ErrorData::internal_error("the call was cancelled", None))
-        }
+    if let Some(slept) = waited {
+        return Ok(slept_for(slept));
     }
+    if call.flag("late") {
+        let slept = call.bench.options.clock.elapsed().saturating_sub(from);
+        let answer = json!({
+            "jsonrpc": "2.0",
+            "id": call.context.id,
+            "result": slept_for(slept),
+        });
+        // rmcp does not answer cancelled requests; this answer goes past it. If the line is
+        // closed meanwhile, nobody is left to be late for.
+        let _ = call.line.send(&call.context.peer, &answer).await;
+    }
+    Err(ErrorData::internal_error("the call was cancelled", None))
 }
 
 fn slept_for(length: Duration) -> Value {
