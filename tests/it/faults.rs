@@ -188,9 +188,9 @@ fn wrong_rules_are_usage_errors_told_all_at_once() {
     for wanted in [
         "--fault `stdout-baner`: there is no fault `stdout-baner`",
         "did you mean `stdout-banner`?",
-        "`soon` is no argument of `delay`",
+        "`soon` is not an argument of `delay`",
         "--faults `faults.yaml`: rule 1 `start=drop`: `drop` cannot sit at `start`",
-        "rule 2 `*@p:2=drop`: `@p:2` is no occurrence",
+        "rule 2 `*@p:2=drop`: `@p:2` is not an occurrence",
     ] {
         assert!(ran.stderr.contains(wanted), "{wanted}\n{}", ran.stderr);
     }

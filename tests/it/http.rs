@@ -318,11 +318,11 @@ fn what_is_no_answer_is_told_at_once_with_its_cause() {
         ),
         (
             Box::new(|_| http(200, "Content-Type: application/json\r\n", "{\"jsonrpc\": ")),
-            "a frame is no JSON",
+            "a frame is not JSON",
         ),
         (
             Box::new(|_| http(200, "Content-Type: application/json\r\n", "hello")),
-            "a body or an event is no JSON",
+            "a body or an event is not JSON",
         ),
     ];
     for (call, wanted) in cases {

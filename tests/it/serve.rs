@@ -257,7 +257,7 @@ fn wrong_flags_are_usage_errors() {
         &["no revision"],
     );
     case(&["--files", "nowhere"], &["`nowhere`"]);
-    case(&["--tools", "a["], &["`a[` of --tools is no glob"]);
+    case(&["--tools", "a["], &["`a[` of --tools is not a glob"]);
     case(&["--time-scale=-1"], &["-1"]);
     case(&["--page-size", "0"], &["--page-size"]);
     case(&["--max-requests", "0"], &["--max-requests"]);

@@ -17,7 +17,7 @@ use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::Journal;
 use super::tap::{
-    Emit, Frame, Heard, JournalTo, Leave, PassThrough, Stop, Tap, TapOptions, Ticket,
+    Emit, Frame, JournalTo, OnMessage, OnStop, PassThrough, Stop, Tap, TapOptions, Ticket,
 };
 use text::credential::SecretKeys;
 
@@ -91,7 +91,7 @@ fn read(
 #[derive(Clone)]
 pub struct Books {
     journal: Option<Arc<Mutex<Journal>>>,
-    /// What the taps of conversations begin with.
+    /// The tap that each conversation begins with.
     engine: Arc<Engine>,
     faults: Arc<Mutex<Exchanges>>,
     complained: Arc<AtomicBool>,
@@ -260,7 +260,7 @@ impl Layer {
         }
     }
 
-    /// What goes out, for the journal.
+    /// Records an outgoing message.
     fn going(&mut self, emits: Vec<Emit>) -> Vec<Emit> {
         for emit in &emits {
             if let Emit::Bytes(bytes) | Emit::Bytewise(bytes) = emit {
@@ -295,7 +295,7 @@ impl Tap for Layer {
         self.going(emits)
     }
 
-    fn incoming(&mut self, frame: &Frame<'_>) -> Heard {
+    fn incoming(&mut self, frame: &Frame<'_>) -> OnMessage {
         self.note(|journal| journal.incoming(frame));
         let mut heard = self.engine.incoming(frame);
         self.note_events();
@@ -335,7 +335,7 @@ impl Tap for Layer {
         self.note(|journal| journal.refused(id, status));
     }
 
-    fn stop(&mut self, why: Stop) -> Leave {
+    fn stop(&mut self, why: Stop) -> OnStop {
         let leave = self.engine.stop(why);
         self.note_events();
         leave

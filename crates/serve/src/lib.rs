@@ -39,7 +39,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::clock::{Clock, ClockMode};
 use self::line::Line;
 pub use self::state::State;
-use self::surface::{Bench, Desk};
+use self::surface::{Bench, BenchService};
 pub use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
 pub use self::tap::{Ending, Stop, Tap};
 use self::wire::{Inbox, Limits, Wire, WireTransport};
@@ -93,13 +93,13 @@ pub fn offered_revisions(era: OfferedEra, only: &[String]) -> Result<Vec<Protoco
 pub struct ServeOptions {
     /// The named content that the offer comes from.
     pub profile: Profile,
-    /// What is offered.
+    /// The offered tools, prompts and resources.
     pub offer: Offer,
     /// The revisions that are spoken, oldest first.
     pub revisions: Vec<ProtocolVersion>,
     /// Where every draw and every id comes from.
     pub seed: u64,
-    /// What every wait and every stamp asks.
+    /// The clock of every wait and every timestamp.
     pub clock: Clock,
     /// Counters of `flaky`, `counter` and the fault rules.
     pub state: State,
@@ -136,11 +136,11 @@ impl Default for ServeOptions {
 /// The three streams of a server.
 #[derive(Debug)]
 pub struct Streams<R, W, E> {
-    /// What the client writes.
+    /// Written by the client.
     pub input: R,
-    /// What the client reads.
+    /// Read by the client.
     pub output: W,
-    /// What a human reads.
+    /// Read by people.
     pub errors: E,
 }
 
@@ -178,7 +178,7 @@ where
     let exit_after = options.exit_after;
     let cancel = CancellationToken::new();
     let core = run_core(
-        Desk::new(Bench::new(Arc::new(options), Line::Pipe(wire.clone()))),
+        BenchService::new(Bench::new(Arc::new(options), Line::Pipe(wire.clone()))),
         &wire,
         inbox,
         &cancel,
@@ -245,7 +245,7 @@ async fn wait_for_end<R: AsyncRead + Unpin>(
 }
 
 /// Runs rmcp. A handshake that failed leaves the pipe open for another one.
-async fn run_core(desk: Desk, wire: &Wire, inbox: Inbox, cancel: &CancellationToken) {
+async fn run_core(desk: BenchService, wire: &Wire, inbox: Inbox, cancel: &CancellationToken) {
     while !cancel.is_cancelled() {
         let transport = WireTransport::new(wire.clone(), inbox.clone());
         if let Ok(running) =

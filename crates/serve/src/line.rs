@@ -27,7 +27,7 @@ impl Line {
     pub(crate) fn stderr(&self, text: &str) {
         match self {
             Self::Pipe(wire) => wire.stderr(text),
-            // A closed stderr is no reason to stop answering.
+            // The server goes on answering when stderr is closed.
             Self::Http(_) => drop(PatientStderr.write_all(text.as_bytes())),
         }
     }

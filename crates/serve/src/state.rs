@@ -67,7 +67,7 @@ fn open(path: &Path) -> io::Result<File> {
         .open(path)?;
     // A pipe would be waited for, and a device forgets.
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     file.lock()?;
     Ok(file)

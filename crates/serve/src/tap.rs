@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What kind of JSON-RPC message a frame is.
+/// The kind of JSON-RPC message in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Has a method and an id.
@@ -93,7 +93,7 @@ pub(crate) fn is_forgotten<'a>(
     tickets.peek().is_some() && tickets.all(|ticket| forgotten.contains(&ticket))
 }
 
-/// What a tap recognises its own [`Emit::Wake`] by, or its own [`Emit::Out`].
+/// Identifies an [`Emit::Wake`] or [`Emit::Out`] to the tap that sent it.
 pub type Ticket = u64;
 
 /// Pieces of `head`, a number where wanted, and `tail`, so many times.
@@ -101,11 +101,11 @@ pub type Ticket = u64;
 pub struct Flood {
     /// Where they go.
     pub outlet: Outlet,
-    /// What each piece begins with.
+    /// The beginning of each piece.
     pub head: Vec<u8>,
     /// Whether the number of the piece, from 1, stands between.
     pub numbered: bool,
-    /// What each piece ends with.
+    /// The end of each piece.
     pub tail: Vec<u8>,
     /// How many pieces.
     pub count: u64,
@@ -114,9 +114,9 @@ pub struct Flood {
 /// A stream of bytes that a server writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outlet {
-    /// What the client reads.
+    /// Read by the client.
     Stdout,
-    /// What a human reads.
+    /// Read by people.
     Stderr,
 }
 
@@ -154,31 +154,31 @@ pub enum Ending {
     Segv,
 }
 
-/// What becomes of an incoming message.
+/// How an incoming message is passed on.
 #[derive(Debug, Clone, PartialEq)]
-pub enum HandOn {
-    /// It is handed on as it came.
+pub enum Forward {
+    /// It is passed on unchanged.
     AsItCame,
-    /// This is handed on instead.
+    /// This is passed on instead.
     Instead(Value),
-    /// Nobody hears of it.
+    /// The message is dropped.
     Nothing,
 }
 
-/// A tap's word about an incoming message.
+/// A tap's decision about an incoming message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    /// What the protocol core gets.
-    pub hand_on: HandOn,
-    /// What is sent at once, before any answer.
+pub struct OnMessage {
+    /// Passed on to the protocol core.
+    pub forward: Forward,
+    /// Sent at once, before any answer.
     pub emit: Vec<Emit>,
 }
 
-impl Heard {
-    /// The message is handed on and nothing is sent.
+impl OnMessage {
+    /// The message is passed on and nothing is sent.
     pub const fn untouched() -> Self {
         Self {
-            hand_on: HandOn::AsItCame,
+            forward: Forward::AsItCame,
             emit: Vec::new(),
         }
     }
@@ -197,9 +197,9 @@ pub enum Stop {
     Limit,
 }
 
-/// Whether a reason to end is obeyed.
+/// Whether the server ends when it is asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leave {
+pub enum OnStop {
     /// These are done, then the server ends.
     Go(Vec<Emit>),
     /// These are done, and the server lives on.
@@ -214,11 +214,11 @@ pub trait Tap: Send + 'static {
     }
 
     /// A message came. Members of a batch come one by one.
-    fn incoming(&mut self, _frame: &Frame<'_>) -> Heard {
-        Heard::untouched()
+    fn incoming(&mut self, _frame: &Frame<'_>) -> OnMessage {
+        OnMessage::untouched()
     }
 
-    /// A line came that is no JSON-RPC message: no JSON, or JSON of another shape.
+    /// A line came that is not a JSON-RPC message: no JSON, or JSON of another shape.
     fn noise(&mut self, _line: &[u8]) {}
 
     /// A message goes out; `line` is its text with the newline.
@@ -231,15 +231,15 @@ pub trait Tap: Send + 'static {
         Vec::new()
     }
 
-    /// What stood before the [`Emit::Out`] of this ticket is out.
+    /// Everything before the [`Emit::Out`] of this ticket was sent.
     fn out(&mut self, _ticket: Ticket) {}
 
     /// The request of this id gets no answer but this status of HTTP.
     fn refused(&mut self, _id: &Value, _status: u16) {}
 
     /// Somebody wants the server to end.
-    fn stop(&mut self, _why: Stop) -> Leave {
-        Leave::Go(Vec::new())
+    fn stop(&mut self, _why: Stop) -> OnStop {
+        OnStop::Go(Vec::new())
     }
 
     /// The server has ended; nothing is sent any more.
@@ -281,7 +281,7 @@ impl JournalLevel {
     }
 }
 
-/// What was asked of faults and journal, as plain values.
+/// The options of faults and journal, as plain values.
 #[derive(Debug, Clone, Default)]
 pub struct TapOptions {
     /// `--fault`, in order.

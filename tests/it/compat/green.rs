@@ -745,7 +745,7 @@ assert: {tool: echo, args: {message: "{{id}}"}}
         &[],
         &["FAIL", "FAIL", "ERROR"],
     );
-    let told = "the text is no JSON (expected value at line 3 column 11)";
+    let told = "the text is not JSON (expected value at line 3 column 11)";
     assert!(seen.details().contains(told), "{}", seen.details());
 }
 

@@ -119,7 +119,7 @@ fn what_holds_or_cannot_be_told_is_explained() {
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
     not: expected not `is_error` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32603, `x`
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
-    not: expected not `json_path` (the text to be JSON with `$.admin`: `true`), the text is no JSON (expected ident at line 1 column 2)
+    not: expected not `json_path` (the text to be JSON with `$.admin`: `true`), the text is not JSON (expected ident at line 1 column 2)
     unknowable: the server's tools could not be listed
     "#);
 }
@@ -161,12 +161,12 @@ fn what_cannot_speak_of_the_answer_is_no_proof() {
     not: expected not `structured` (structured content with `$.a`: `1`), the answer has no structured content
     not: expected not `content` (1 content block: `{"type":"text"}`), an answer of this kind has no content blocks
       hint: `json_path` looks into it
-    not: expected not `not` (not `json_path` (the text to be JSON with `$.a`: `1`)), the text is no JSON (expected ident at line 1 column 2)
-    not: expected not `not` (not `not` (not `json_path` (the text to be JSON with `$.a`: `1`))), the text is no JSON (expected ident at line 1 column 2)
+    not: expected not `not` (not `json_path` (the text to be JSON with `$.a`: `1`)), the text is not JSON (expected ident at line 1 column 2)
+    not: expected not `not` (not `not` (not `json_path` (the text to be JSON with `$.a`: `1`))), the text is not JSON (expected ident at line 1 column 2)
     not: expected not `not` (not `contains` (the text to contain `x`)), the answer is the JSON-RPC error -32603, `x`
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
-    not: expected not `max_results` (at most 3 results), the text is no JSON (expected value at line 1 column 1)
-    max_results: expected at most 3 results, the text is no JSON (expected value at line 1 column 1)
+    not: expected not `max_results` (at most 3 results), the text is not JSON (expected value at line 1 column 1)
+    max_results: expected at most 3 results, the text is not JSON (expected value at line 1 column 1)
     "#);
     hold(&[
         (

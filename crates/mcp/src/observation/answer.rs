@@ -72,7 +72,7 @@ pub struct Reply {
     pub is_error: bool,
     /// Each page of a list as it came.
     pub pages: Vec<Value>,
-    /// What of a list was not fetched; `None` where it is whole.
+    /// The part of a list that was not fetched; `None` if the list is whole.
     pub unfetched: Option<Unfetched>,
     /// What was answered to the frames of `raw`; `None` for every other subject.
     pub frames: Option<Box<FrameAnswers>>,
@@ -116,7 +116,7 @@ pub enum Rendering {
         /// The URI that was asked for.
         asked: Option<String>,
     },
-    /// The description and the messages of a prompt; what is no text block is written as JSON.
+    /// The description and the messages of a prompt; what is not a text block is written as JSON.
     Messages,
     /// The whole as JSON: lists, completions, handshakes; each frame of `raw`.
     Json,
@@ -143,7 +143,7 @@ pub struct Answered {
 /// The kinds of such answers.
 #[derive(Debug, Clone)]
 pub enum FrameAnswer {
-    /// A result that is no tool error.
+    /// A result that is not a tool error.
     Success,
     /// A result with `isError: true`.
     ToolError,

@@ -40,7 +40,7 @@ pub struct Catalog {
     pub schemas: Schemas,
 }
 
-/// What a target lists to a client that declares certain capabilities. Lists that were told to different sets of
+/// The lists of a target for a client that declares certain capabilities. Lists that were told to different sets of
 /// capabilities are not comparable.
 #[derive(Debug, Clone)]
 pub struct SurfaceSeen {
@@ -48,7 +48,7 @@ pub struct SurfaceSeen {
     pub target: String,
     /// The capabilities that the client declares, sorted by name, then `revision DATE` where the client asks for one.
     pub capabilities: Vec<String>,
-    /// What the target lists; every list is unknown where none could be fetched.
+    /// The lists of the target; all are unknown if none could be fetched.
     pub catalog: Arc<Catalog>,
     /// The identities of the assertions that talk to the target as such a client.
     pub used_by: Vec<String>,

@@ -13,7 +13,7 @@ pub struct ContainerSeen {
     pub image_id: String,
     /// The image's name and digest at its registry, when it came from one.
     pub digest: Option<String>,
-    /// What the engine took to create it.
+    /// The time that the engine needed to create it.
     pub create: Duration,
     /// To take the fixture.
     pub fill: Duration,

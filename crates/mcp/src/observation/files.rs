@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The longest file whose content is kept for an expectation, in bytes.
 pub const LONGEST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What one path was at one moment. Links are never followed out of the fixture.
+/// The state of a path at one moment. Links are never followed out of the fixture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileState {
     /// Nothing is there.
@@ -27,7 +27,7 @@ pub enum FileState {
     },
     /// A directory.
     Directory,
-    /// Something is there that is no regular file, or one that cannot be read; with the reason.
+    /// Something is there that is not a regular file, or one that cannot be read; with the reason.
     Unreadable(String),
     /// Nobody can tell whether anything is there, or it must not be looked at; with the reason.
     Unknown(String),
@@ -64,7 +64,7 @@ pub enum Change {
     Modified(Alteration),
 }
 
-/// What is other about a path; of several things the one named first here.
+/// The difference of a path; of several differences the first in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alteration {
     /// Its kind.
@@ -85,7 +85,7 @@ pub enum Alteration {
     },
 }
 
-/// What stands at a path, links not followed.
+/// The file at a path, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathKind {
     /// A regular file.

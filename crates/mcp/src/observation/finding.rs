@@ -57,7 +57,7 @@ macro_rules! finding_codes {
 }
 
 finding_codes! {
-    /// A line on stdout that is no JSON-RPC message. stdout belongs to the protocol; logs go to stderr.
+    /// A line on stdout that is not a JSON-RPC message. stdout belongs to the protocol; logs go to stderr.
     StdoutNoise = "stdout-noise", Error;
     /// An empty line on stdout.
     BlankLine = "blank-line", Note;
@@ -72,13 +72,13 @@ finding_codes! {
     NoFinalNewline = "no-final-newline", Error;
     /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
     LineTooLong = "line-too-long", Error;
-    /// A line that was meant as a JSON-RPC message, and is no JSON.
+    /// A line that was meant as a JSON-RPC message, and is not JSON.
     NotJson = "not-json", Error;
     /// An object with two members of one name; the last one was read, and others may read the first, or refuse it.
     DuplicateMember = "duplicate-member", Warning;
     /// JSON nested deeper than can be read.
     TooDeep = "too-deep", Error;
-    /// Valid JSON that is no JSON-RPC message.
+    /// Valid JSON that is not a JSON-RPC message.
     NotAMessage = "not-a-message", Error;
     /// Messages in an array, in a revision without batches.
     Batch = "batch", Error;
@@ -176,8 +176,8 @@ finding_codes! {
     DuplicateName = "duplicate-name", Error;
     /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - .`.
     BadName = "bad-name", Warning;
-    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema: with a `$ref` to
-    /// nothing or a pattern that is none, too.
+    /// An `inputSchema` or `outputSchema` that is missing, is not an object schema or is not a valid JSON Schema;
+    /// a `$ref` to nothing and an invalid pattern count, too.
     BadToolSchema = "bad-tool-schema", Error;
     /// A schema that refers to another host; it was not fetched.
     RemoteReference = "remote-reference", Warning;
@@ -208,7 +208,7 @@ finding_codes! {
     /// a later request the session is expired, which is an error: nothing is repeated that may have had an effect.
     SessionForgotten = "session-forgotten", Warning;
     /// What answers a request over HTTP is neither `application/json` nor `text/event-stream`. With a status of success it
-    /// is no answer.
+    /// is not an answer.
     WrongContentType = "wrong-content-type", Error;
     /// A notification or a reply that was taken over HTTP with another status than 202.
     NotificationStatus = "notification-status", Error;

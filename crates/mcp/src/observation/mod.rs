@@ -36,7 +36,7 @@ pub struct Observation {
     pub reached: Phase,
     /// Why the subject could not be observed; absent when it was.
     pub disruption: Option<Disruption>,
-    /// What the server told about itself at the beginning.
+    /// The facts that the server told about itself at the beginning.
     pub session: Option<Arc<SessionFacts>>,
     /// The setup steps, then the steps of a `steps` subject, in the order of their start.
     pub steps: Vec<StepSeen>,
@@ -110,7 +110,7 @@ impl Observation {
     }
 }
 
-/// What the server told about itself at the beginning of the session.
+/// The facts that the server told about itself at the beginning of the session.
 #[derive(Debug, Clone)]
 pub struct SessionFacts {
     /// The revision both speak.
@@ -134,7 +134,7 @@ impl SessionFacts {
         }
     }
 
-    /// What the server declared of a capability, e.g. `prompts`.
+    /// The declared value of a capability, e.g. `prompts`.
     pub fn declared(&self, capability: &str) -> Option<&Value> {
         self.initialize.get("capabilities")?.get(capability)
     }

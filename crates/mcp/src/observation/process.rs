@@ -74,7 +74,7 @@ impl fmt::Display for ExitStatus {
     }
 }
 
-/// What it took to end a server.
+/// The steps that were needed to end a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
     /// It ended by itself before it was asked to.

@@ -30,7 +30,7 @@ pub enum LineEnd {
     CutOff,
 }
 
-/// What a transport says of a frame besides its bytes.
+/// The facts about a frame besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameMeta {
     /// It was a line.

@@ -40,7 +40,7 @@ impl HeaderParam {
     }
 }
 
-/// The marks of a schema and of its properties. What stands elsewhere in it is no argument of a fixed place.
+/// The marks of a schema and of its properties. What stands elsewhere in it is not an argument of a fixed place.
 fn collect(
     schema: &Value,
     path: &mut Vec<String>,

@@ -16,7 +16,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// Reads an id; `None` for null and everything that is no id.
+    /// Reads an id; `None` for null and everything that is not an id.
     pub fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Number(number) => Some(Self::Number(number.to_string())),
@@ -148,7 +148,7 @@ impl fmt::Display for RpcError {
 pub enum Message {
     /// A request of the server.
     Request {
-        /// Its id; `None` where null or something else stands that is no id.
+        /// Its id; `None` where null or something else stands that is not an id.
         id: Option<Id>,
         /// Its method.
         method: String,
@@ -171,7 +171,7 @@ pub enum Message {
 /// An answer with its members as they came.
 #[derive(Debug, Clone, Default)]
 pub struct Response {
-    /// The id; `None` for null, absent, and what is no id.
+    /// The id; `None` for null, absent, and what is not an id.
     pub id: Option<Id>,
     /// The JSON type of what stands where the id belongs and is neither a number nor a text nor null.
     pub odd_id: Option<&'static str>,

@@ -10,7 +10,7 @@ pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// Who asks.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 
-/// What the client that asks can do for the server.
+/// The capabilities of the client.
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// The lowest level of the log messages that a request wants to have told.

@@ -167,7 +167,7 @@ impl Method {
         self.row().list.map(|(_, key)| key)
     }
 
-    /// Why a result of this method cannot be used: it is no object, or a member that the method needs is
+    /// Why a result of this method cannot be used: it is not an object, or a member that the method needs is
     /// missing or of another JSON type. A tool's result has something to look at when its content is structured
     /// alone, though the specification wants both.
     pub fn unusable(self, result: &Value) -> Option<String> {

@@ -19,7 +19,7 @@ const INPUTS: [&str; 3] = ["sampling/createMessage", "elicitation/create", "root
 pub enum ResultKind {
     /// The answer.
     Complete,
-    /// What the server needs before it can answer.
+    /// The input that the server needs before it can answer.
     InputRequired(InputRequired),
     /// A task that will have the answer (extension `io.modelcontextprotocol/tasks`).
     Task,
@@ -94,7 +94,7 @@ impl InputRequired {
     }
 }
 
-/// What a server asks for, by its keys.
+/// The questions of a server, by its keys.
 pub fn inputs<'a>(
     requests: impl IntoIterator<Item = (&'a String, &'a Value)>,
 ) -> Result<Vec<(String, Input)>, String> {

@@ -18,7 +18,7 @@ pub enum RevisionWanted {
     Exactly(Revision),
 }
 
-/// What the client declares and how it answers the server's requests.
+/// The capabilities of the client and its answers to the server's requests.
 #[derive(Debug, Clone, Default)]
 pub struct ClientBehaviour {
     /// The revision to ask for.
@@ -66,7 +66,7 @@ pub enum ElicitationReplies {
 /// One answer to an elicitation.
 #[derive(Debug, Clone)]
 pub struct ElicitationReply {
-    /// What the user chose.
+    /// The choice of the user.
     pub action: ElicitationAction,
     /// The form's content, where there is one.
     pub content: Option<ValueTemplate>,

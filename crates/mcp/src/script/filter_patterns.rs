@@ -24,7 +24,7 @@ pub(super) fn wrong(path: &str) -> Option<String> {
         {
             let reason = super::pattern::reason(&error);
             return Some(format!(
-                "the pattern `{pattern}` of `{function}` is no regular expression: {reason}"
+                "the pattern `{pattern}` of `{function}` is not a regular expression: {reason}"
             ));
         }
         at += match sign {

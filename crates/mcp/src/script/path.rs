@@ -36,7 +36,7 @@ pub fn compile(text: &str) -> Result<JsonPath, String> {
     });
     if let Some((word, _)) = prefixed {
         return Err(format!(
-            "`{word}:` is no source: `structured:` and `text:` are, for `capture`"
+            "`{word}:` is not a source: `structured:` and `text:` are, for `capture`"
         ));
     }
     let full = full(without_blanks(text));
@@ -134,7 +134,7 @@ fn index<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
         out.push(']');
         return Ok(rest);
     }
-    Err(format!("`[{inner}]` is no index"))
+    Err(format!("`[{inner}]` is not an index"))
 }
 
 #[cfg(test)]
@@ -152,7 +152,7 @@ mod tests {
         }
         for text in ["structure:$.x", "foo:$", "Text:$[0]"] {
             let reason = compile(text).unwrap_err();
-            assert!(reason.contains("is no source"), "{text}: {reason}");
+            assert!(reason.contains("is not a source"), "{text}: {reason}");
         }
         for key in ["structured:x", "xmlns:a.b", "a:[0]", "a.b:$c"] {
             assert!(compile(key).is_ok(), "it may be a key");
@@ -242,7 +242,7 @@ mod tests {
         let case = |path: &str, reason: &str| {
             assert_eq!(compile(path).map(|_| ()), Err(reason.to_owned()), "{path}");
         };
-        case("a[1abc]", "`[1abc]` is no index");
+        case("a[1abc]", "`[1abc]` is not an index");
         case("a[", "a `[` is not closed");
         case("a..", "a key is empty");
         case("", "it is empty");
@@ -251,7 +251,7 @@ mod tests {
         case("$.", "a key is empty");
         case(
             "l[?search(@.n, '(secret')].n",
-            "the pattern `(secret` of `search` is no regular expression: unclosed group",
+            "the pattern `(secret` of `search` is not a regular expression: unclosed group",
         );
     }
 

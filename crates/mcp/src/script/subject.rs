@@ -233,7 +233,7 @@ pub enum TraceSource {
 /// Frames to send as they are.
 #[derive(Debug, Clone)]
 pub struct RawExchange {
-    /// What is sent, in order, after the handshake.
+    /// The frames to send, in order, after the handshake.
     pub send: Vec<RawFrame>,
     /// Whether the handshake is made before.
     pub handshake: RawHandshake,
@@ -259,7 +259,7 @@ pub enum RawFrame {
     Text(Template),
 }
 
-/// A request of HTTP that is no message of a session.
+/// A request of HTTP that is not a message of a session.
 #[derive(Debug, Clone)]
 pub struct HttpCall {
     /// Its method.
@@ -298,11 +298,11 @@ pub enum Credentials {
 /// One call before the subject, or one of a `steps` subject.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What it does.
+    /// Its effect.
     pub action: StepAction,
     /// What is taken from its answer.
     pub captures: Vec<Capture>,
-    /// What a tool error means.
+    /// The meaning of a tool error.
     pub on_tool_error: OnToolError,
 }
 
@@ -368,7 +368,7 @@ pub struct Capture {
     pub written: String,
 }
 
-/// What a capture's path is applied to.
+/// The value that a capture's path is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureSource {
     /// The text parsed as JSON (else its first JSON value on lines of its own), else the structured content.

@@ -31,9 +31,9 @@ pub struct Bindings {
     pub fixture: Option<String>,
     /// The environment `{{env.NAME}}` is read from.
     pub environment: Arc<Environment>,
-    /// What setup steps captured so far.
+    /// The values that setup steps captured so far.
     pub captured: BTreeMap<String, Value>,
-    /// What steps were to capture and could not, since they were answered with an error.
+    /// The captures that failed because their step was answered with an error.
     pub uncaptured: BTreeMap<String, Uncaptured>,
     /// Whose rules say what a captured value is as text.
     pub dialect: Dialect,
@@ -109,7 +109,7 @@ pub enum Form {
 /// A part of a text whose markers were replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// What the author wrote, in the suite or in a variable of the environment.
+    /// The text of the author, in the suite or in a variable of the environment.
     Written(String),
     /// What came in the place of another marker: it means nothing but itself.
     Data(String),

@@ -25,7 +25,7 @@ pub(super) fn capture(
         let text = filled_path(template, bindings)?;
         match compile(&text) {
             Ok(path) => Ok((Cow::Owned(text), Cow::Owned(path))),
-            Err(reason) => Err(format!("`{text}` is no path: {reason}")),
+            Err(reason) => Err(format!("`{text}` is not a path: {reason}")),
         }
     };
     let path = match &capture.path {
@@ -157,12 +157,12 @@ mod tests {
         };
         case(
             Text,
-            "the text is no JSON (expected value at line 1 column 1)",
+            "the text is not JSON (expected value at line 1 column 1)",
         );
         case(Structured, "there is no structured content");
         case(
             Either,
-            "the text is no JSON (expected value at line 1 column 1), and there is no structured content",
+            "the text is not JSON (expected value at line 1 column 1), and there is no structured content",
         );
     }
 
@@ -181,7 +181,7 @@ mod tests {
         case("{\n \"id\": 7\n}\nHint: more", Ok(json!(7)));
         case(
             "{\n \"x\": NaN,\n \"rows\": [\n {\"id\": 1}\n ]\n}",
-            Err("the text is no JSON (expected value at line 2 column 7)"),
+            Err("the text is not JSON (expected value at line 2 column 7)"),
         );
         let half = r#"{"id": "\ud83d"}"#;
         case(half, Ok(json!("\u{fffd}")));
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(take("$['{{fixture}}'].k"), Ok(json!(1)));
         assert_eq!(
             take("$[{{fixture}}]").unwrap_err().split(':').next(),
-            Some("`$[/a]` is no path")
+            Some("`$[/a]` is not a path")
         );
         assert_eq!(
             take("$.{{nothing}}"),

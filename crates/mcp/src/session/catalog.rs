@@ -15,7 +15,7 @@ use crate::{
 /// What JSON-RPC answers to a method that does not exist: many servers have resources and no templates.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What came of asking a server for its lists.
+/// The outcome of asking a server for its lists.
 #[derive(Debug, Default)]
 pub struct Listed {
     /// What is known now.

@@ -21,7 +21,7 @@ const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const INTERNAL_ERROR: i64 = -32603;
 
-/// What is escaped in a path of a URI.
+/// The characters that are escaped in a path of a URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -209,7 +209,7 @@ impl Client {
         }
     }
 
-    /// What in a request that the client serves is of a capability that it did not declare.
+    /// The parts of a served request that need a capability which the client did not declare.
     fn beyond(&self, method: &str, params: &Value, revision: Revision) -> Option<String> {
         let given = |member: &&str| params.get(member).is_some_and(|value| !value.is_null());
         match method {

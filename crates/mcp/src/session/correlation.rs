@@ -78,7 +78,7 @@ impl Settled {
     }
 }
 
-/// What the id of an answer says.
+/// The request that an answer's id belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
     /// It is this open request's.
@@ -153,7 +153,7 @@ impl Correlation {
         &self.open
     }
 
-    /// The server said something of an open request that is no answer to it. The first of it counts.
+    /// The server said something of an open request that is not an answer to it. The first of it counts.
     pub(super) fn spoil(&mut self, id: &Id, what: impl FnOnce(&Open) -> String) {
         if let Fit::Open(at) | Fit::Retyped(at) = self.fit(id)
             && let Some(open) = self.open.get_mut(at)

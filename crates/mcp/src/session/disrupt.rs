@@ -3,11 +3,7 @@
 
 use std::time::Duration;
 
-use super::{
-    Session,
-    exchange::Halt,
-    late::{Overdue, Voice},
-};
+use super::{Session, exchange::Halt, late::Overdue};
 use crate::{
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
@@ -66,7 +62,7 @@ impl Session {
         let now = self.exchange.connection.clock().at_us();
         let ago = |at_us: u64| text::time(Duration::from_micros(now.saturating_sub(at_us)));
         let sent = self.exchange.dialogue.requests.open().first();
-        // What is no request has no time of its own.
+        // What is not a request has no time of its own.
         let sent = sent.map(|open| ago(open.sent_us));
         let sent = match sent {
             None => String::new(),
@@ -78,10 +74,10 @@ impl Session {
                 "the server goes on asking and reads none of the replies".to_owned()
             }
             Some((_, at_us)) => format!("the last frame came {} before", ago(at_us)),
-            None => match self.exchange.dialogue.voice {
-                Voice::Heard => "nothing was heard since the assertion began".to_owned(),
-                Voice::Unheard => "nothing was heard at all".to_owned(),
-            },
+            None if self.exchange.dialogue.was_heard => {
+                "nothing was heard since the assertion began".to_owned()
+            }
+            None => "nothing was heard at all".to_owned(),
         };
         let message = if unsent != Unsent::Asks {
             format!("no answer to {what}{sent}; {heard}")
@@ -98,7 +94,7 @@ impl Session {
         let dialogue = &mut self.exchange.dialogue;
         let open = dialogue.requests.open().iter();
         let ids = open.map(|open| open.id.clone()).collect();
-        dialogue.overdue = Some(Overdue::new(ids, now, dialogue.voice));
+        dialogue.overdue = Some(Overdue::new(ids, now, dialogue.was_heard));
         self.exchange.cancel("the deadline has passed").await;
         disruption
     }

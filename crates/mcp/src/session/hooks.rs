@@ -8,7 +8,7 @@ use crate::{
     script::template::Bindings,
 };
 
-/// What a session needs to know of a script besides its calls.
+/// The parts of a script besides its calls.
 pub struct Hooks<'a> {
     /// Looks at the files after this step of its part, before anything else is done; `None` when no file is wanted.
     pub after_step: Box<dyn Fn(StepPart, usize) -> Option<Look<'a>> + Send + Sync + 'a>,
@@ -37,13 +37,13 @@ pub enum Whose {
     Subject,
 }
 
-/// What is waited for after an answer, and how long.
+/// The messages to wait for after an answer, and how long.
 pub struct Awaited {
     /// So long whatever comes: what must not come may come until then.
     pub least: Duration,
     /// So long at most.
     pub most: Duration,
-    /// What may come, for people: `notifications`.
+    /// The kind of messages, for people: `notifications`.
     pub what: &'static str,
     /// Whether enough has come to end the wait, by what was seen since the answer; asked again when more has come.
     pub enough: Box<Enough>,

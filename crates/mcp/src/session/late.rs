@@ -18,27 +18,17 @@ pub(super) struct Overdue {
     /// The deadline, in microseconds of the job.
     at_us: u64,
     /// Whether anything had been heard in the session.
-    voice: Voice,
+    was_heard: bool,
     /// When the first answer came.
     answered_us: Option<u64>,
 }
 
-/// Whether a server was ever heard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Voice {
-    /// It said something: what it writes arrives.
-    Heard,
-    /// Nothing came of it.
-    #[default]
-    Unheard,
-}
-
 impl Overdue {
-    pub(super) fn new(ids: Vec<Id>, at_us: u64, voice: Voice) -> Self {
+    pub(super) fn new(ids: Vec<Id>, at_us: u64, was_heard: bool) -> Self {
         Self {
             ids,
             at_us,
-            voice,
+            was_heard,
             answered_us: None,
         }
     }
@@ -61,14 +51,14 @@ impl Overdue {
         let with_the_end = closed_us
             .and_then(|closed| answered.checked_sub(closed))
             .is_some_and(|after| after <= AT_ONCE_US);
-        Some(match self.voice {
-            Voice::Unheard if with_the_end => format!(
-                "the answer came {late} after the deadline, as soon as stdin was closed: the server is slow, or the \
-                 answer stood in a buffer, and it has to flush stdout after every message (Python: `python -u` or \
-                 `PYTHONUNBUFFERED=1`)"
-            ),
-            Voice::Heard | Voice::Unheard => format!("the answer came {late} after the deadline"),
-        })
+        let mut help = format!("the answer came {late} after the deadline");
+        if !self.was_heard && with_the_end {
+            help.push_str(
+                ", as soon as stdin was closed: the server is slow, or the answer stood in a buffer, and it has to \
+                 flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)",
+            );
+        }
+        Some(help)
     }
 }
 
@@ -76,7 +66,7 @@ impl Overdue {
 mod tests {
     use serde_json::json;
 
-    use super::{Id, Overdue, Response, Voice};
+    use super::{Id, Overdue, Response};
 
     fn response(id: &str) -> Response {
         Response {
@@ -89,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_buffer_is_spoken_of_only_where_it_fits() {
-        let case = |voice: Voice, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
-            let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, voice);
+        let case = |was_heard: bool, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
+            let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, was_heard);
             overdue.answered(&response(id), 1_500_000);
             let help = overdue.help(closed_us);
             let told = help.as_deref().map(|help| {
@@ -99,17 +89,17 @@ mod tests {
             });
             assert_eq!(told, wanted, "{help:?}");
         };
-        case(Voice::Unheard, "1", Some(1_450_000), Some(true));
-        case(Voice::Unheard, "1", Some(1_100_000), Some(false));
-        case(Voice::Unheard, "1", Some(1_600_000), Some(false));
-        case(Voice::Unheard, "1", None, Some(false));
-        case(Voice::Heard, "1", Some(1_450_000), Some(false));
-        case(Voice::Unheard, "2", Some(1_450_000), None);
+        case(false, "1", Some(1_450_000), Some(true));
+        case(false, "1", Some(1_100_000), Some(false));
+        case(false, "1", Some(1_600_000), Some(false));
+        case(false, "1", None, Some(false));
+        case(true, "1", Some(1_450_000), Some(false));
+        case(false, "2", Some(1_450_000), None);
     }
 
     #[test]
     fn an_error_is_not_the_answer_that_was_waited_for() {
-        let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, Voice::Heard);
+        let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, true);
         let refused = Response {
             error: Some(json!({"code": 0, "message": "Request cancelled"})),
             ..response("1")

@@ -13,7 +13,7 @@ use crate::{
 };
 use text::CUT;
 
-/// What a line turned out to be.
+/// The kind of a line.
 #[derive(Debug)]
 pub(super) enum Line {
     /// White space, or nothing.

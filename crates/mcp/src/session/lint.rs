@@ -21,9 +21,6 @@ const LONGEST_NAME: usize = 128;
 /// Nodes of one schema that are looked at.
 const MOST_NODES: usize = 20_000;
 
-/// References and requirements that are followed before a schema is left alone.
-const DEEPEST: usize = 100;
-
 /// Notes what is wrong with the items of a list.
 pub(super) fn items(record: &mut Record, method: Method, items: &[Value], revision: Revision) {
     let Some(key) = method.item_key() else {
@@ -91,7 +88,7 @@ fn schema(record: &mut Record, what: &str, schema: &Value) {
 
 fn flaw(schema: &Value) -> Option<String> {
     let Some(members) = schema.as_object() else {
-        return Some(format!("is {}, no object", brief(schema)));
+        return Some(format!("is {}, not an object", brief(schema)));
     };
     match members.get("type") {
         Some(Value::String(kind)) if kind == "object" => {}
@@ -100,45 +97,14 @@ fn flaw(schema: &Value) -> Option<String> {
         }
         None => return Some("does not say `type: object`".to_owned()),
     }
-    if let Some(error) = meta_error(schema).or_else(|| not_compiled(schema)) {
-        return Some(format!(
-            "is no valid JSON Schema: {}",
-            text::head(&error, 200)
-        ));
-    }
-    let endless = requires_itself(schema, schema, &mut Vec::new(), &mut 0);
-    endless.then(|| "requires itself within itself: no finite value satisfies it".to_owned())
-}
-
-/// What only who compiles a schema finds: references to nothing, patterns that are none. What is said elsewhere, and
-/// what is not compiled for its size, may be as good as any.
-fn not_compiled(schema: &Value) -> Option<String> {
+    // A schema that refers to other documents, or is too large to compile, is not judged.
     match json_schema::compile(schema) {
-        Err(NotCompiled::Invalid(invalid)) if !invalid.is_elsewhere => Some(invalid.message),
+        Err(NotCompiled::Invalid(invalid)) if !invalid.is_elsewhere => Some(format!(
+            "is not a valid JSON Schema: {}",
+            text::head(&invalid.message, 200)
+        )),
         Ok(_) | Err(NotCompiled::Invalid(_) | NotCompiled::TooLarge) => None,
     }
-}
-
-/// What the schema of schemas says, in the draft that the schema names.
-fn meta_error(schema: &Value) -> Option<String> {
-    // Those too are calculated with.
-    if !json_schema::is_calculable(schema) {
-        return Some("it holds a number of absurd size".to_owned());
-    }
-    let draft = schema.get("$schema").and_then(Value::as_str);
-    let draft = draft.unwrap_or_default();
-    let valid = if draft.contains("draft-07") {
-        jsonschema::draft7::meta::validate(schema)
-    } else if draft.contains("draft-06") {
-        jsonschema::draft6::meta::validate(schema)
-    } else if draft.contains("draft-04") {
-        jsonschema::draft4::meta::validate(schema)
-    } else if draft.contains("2019-09") {
-        jsonschema::draft201909::meta::validate(schema)
-    } else {
-        jsonschema::draft202012::meta::validate(schema)
-    };
-    valid.err().map(|error| error.to_string())
 }
 
 /// The first reference that leaves the document for another host.
@@ -154,40 +120,6 @@ fn is_remote(reference: &str) -> bool {
     let known = reference.contains("://json-schema.org/");
     let scheme = reference.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| !scheme.is_empty()) && !known
-}
-
-/// Whether a value of this schema has to hold another value of this schema, and so on without end.
-fn requires_itself<'a>(
-    node: &'a Value,
-    root: &'a Value,
-    above: &mut Vec<&'a Value>,
-    nodes: &mut usize,
-) -> bool {
-    *nodes += 1;
-    if *nodes > MOST_NODES || above.len() > DEEPEST {
-        return false;
-    }
-    if above.iter().any(|other| std::ptr::eq(*other, node)) {
-        return true;
-    }
-    above.push(node);
-    let reference = node.get("$ref").and_then(Value::as_str);
-    let target = reference
-        .and_then(|reference| reference.strip_prefix('#'))
-        .and_then(|pointer| root.pointer(pointer));
-    let all = node.get("allOf").and_then(Value::as_array);
-    let required = node.get("required").and_then(Value::as_array);
-    let required = required
-        .into_iter()
-        .flatten()
-        .filter_map(|name| node.get("properties")?.get(name.as_str()?));
-    let endless = target
-        .into_iter()
-        .chain(all.into_iter().flatten())
-        .chain(required)
-        .any(|next| requires_itself(next, root, above, nodes));
-    above.pop();
-    endless
 }
 
 fn cut(name: &str) -> String {
@@ -233,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_objects_that_can_be_satisfied() {
+    fn schemas_are_valid_and_of_objects() {
         let case = |schema: Value, wanted: &[FindingCode]| {
             let list = json!([{"name": "a", "inputSchema": schema}]);
             assert_eq!(lint(Method::ToolsList, &list), wanted, "{schema}");
@@ -264,10 +196,6 @@ mod tests {
         case(with(huge), bad);
         let next = json!({"next": {"$ref": "#"}});
         case(json!({"type": "object", "properties": next}), &[]);
-        case(
-            json!({"type": "object", "properties": next, "required": ["next"]}),
-            bad,
-        );
         case(
             json!({"type": "object", "properties": {"a": {"$ref": "http://x.invalid/s"}}}),
             &[FindingCode::RemoteReference],

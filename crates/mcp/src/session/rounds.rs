@@ -109,7 +109,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the client has for all that a server asks for, by the server's keys.
+    /// The client's answers to all questions of a server, by the server's keys.
     pub(super) fn give_all(
         &mut self,
         requests: Vec<(String, Input)>,

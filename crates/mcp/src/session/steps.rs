@@ -240,7 +240,7 @@ pub(super) fn in_step(index: usize) -> impl Fn(Box<Disruption>) -> Box<Disruptio
     }
 }
 
-/// What a step does, for people.
+/// The action of a step, for people.
 fn label(action: &StepAction) -> String {
     match action {
         StepAction::Tool(call) => format!("tool `{}`", call.tool.text),

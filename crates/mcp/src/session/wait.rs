@@ -8,7 +8,7 @@ use super::{Awaited, Hooks, Observed, OnEnd, Session, Whose, exchange::Halt, ste
 use crate::observation::{Observation, answer::Answer, disruption::DisruptionKind};
 
 /// One time of listening after an answer.
-struct Vigil {
+struct PendingWait {
     whose: Whose,
     awaited: Awaited,
     /// The answer with what came until now, and nothing else.
@@ -22,38 +22,38 @@ impl Session {
     /// Listens after these answers until enough has come for what is wanted of each, and counts to each what came
     /// meanwhile. The times run side by side, each from its own answer on.
     pub(super) async fn listen(&mut self, hooks: &Hooks<'_>, answers: &[Whose]) -> Observed<()> {
-        let mut vigils: Vec<Vigil> = Vec::new();
+        let mut waits: Vec<PendingWait> = Vec::new();
         for whose in answers.iter().copied() {
             if let Some(awaited) = (hooks.awaited)(whose, &self.bindings)
                 && let Some(answer) = self.answer_of(whose).and_then(Option::take)
             {
-                vigils.push(Vigil::new(whose, awaited, answer));
+                waits.push(PendingWait::new(whose, awaited, answer));
             }
         }
-        if vigils.is_empty() {
+        if waits.is_empty() {
             return Ok(());
         }
         // Most answers are not listened after: the room for it is made where one is.
-        Box::pin(self.keep_all(vigils, hooks.on_end)).await
+        Box::pin(self.keep_all(waits, hooks.on_end)).await
     }
 
     /// Listens after answers of which something is wanted.
-    async fn keep_all(&mut self, mut vigils: Vec<Vigil>, on_end: OnEnd) -> Observed<()> {
-        vigils.sort_by_key(Vigil::over_at_us);
+    async fn keep_all(&mut self, mut waits: Vec<PendingWait>, on_end: OnEnd) -> Observed<()> {
+        waits.sort_by_key(PendingWait::over_at_us);
         let mut listened = Ok(());
         let mut arrived = (0, 0);
-        for mut vigil in vigils {
+        for mut wait in waits {
             if listened.is_ok() {
-                let kept = self.keep(&mut vigil, on_end).await;
-                arrived = self.arrived_for(&vigil, arrived).await;
-                vigil.count(arrived);
-                listened = kept.map_err(|disruption| match vigil.whose {
+                let kept = self.keep(&mut wait, on_end).await;
+                arrived = self.arrived_for(&wait, arrived).await;
+                wait.count(arrived);
+                listened = kept.map_err(|disruption| match wait.whose {
                     Whose::Step(_, index) => in_step(index)(disruption),
                     Whose::Subject => disruption,
                 });
             }
-            if let Some(answer) = self.answer_of(vigil.whose) {
-                *answer = vigil.seen.answer;
+            if let Some(answer) = self.answer_of(wait.whose) {
+                *answer = wait.seen.answer;
             }
         }
         listened
@@ -72,21 +72,21 @@ impl Session {
     }
 
     /// Listens after one answer.
-    async fn keep(&mut self, vigil: &mut Vigil, on_end: OnEnd) -> Observed<()> {
+    async fn keep(&mut self, wait: &mut PendingWait, on_end: OnEnd) -> Observed<()> {
         // In this order no time of listening reaches beyond its end.
         let now = Instant::now();
         let now_us = self.exchange.connection.clock().at_us();
-        let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
+        let passed = Duration::from_micros(now_us.saturating_sub(wait.answered_at_us()));
         let Awaited {
             least, most, what, ..
-        } = vigil.awaited;
+        } = wait.awaited;
         if passed >= most {
             return Ok(());
         }
         let until = |time: Duration| now + time.saturating_sub(passed);
         let deadline = self.exchange.with_lost(self.deadline);
         let mut time = most;
-        let mut waited = self.until_enough(vigil, until(most).min(deadline)).await;
+        let mut waited = self.until_enough(wait, until(most).min(deadline)).await;
         if waited.is_ok() && Instant::now() < until(least) {
             time = least;
             let end = until(least).min(deadline);
@@ -98,16 +98,16 @@ impl Session {
     }
 
     /// Takes lines until enough has come. What comes at once is looked at once, so that a flood costs little.
-    async fn until_enough(&mut self, vigil: &mut Vigil, until: Instant) -> Result<(), Halt> {
+    async fn until_enough(&mut self, wait: &mut PendingWait, until: Instant) -> Result<(), Halt> {
         loop {
             let record = &mut self.exchange.dialogue.record;
             let arrived = record.arrived();
-            vigil.count(record.arrived_by(vigil.over_at_us()));
-            mem::swap(&mut vigil.seen.notifications, &mut record.notifications);
-            mem::swap(&mut vigil.seen.server_requests, &mut record.server_requests);
-            let enough = (vigil.awaited.enough)(&vigil.seen);
-            mem::swap(&mut vigil.seen.notifications, &mut record.notifications);
-            mem::swap(&mut vigil.seen.server_requests, &mut record.server_requests);
+            wait.count(record.arrived_by(wait.over_at_us()));
+            mem::swap(&mut wait.seen.notifications, &mut record.notifications);
+            mem::swap(&mut wait.seen.server_requests, &mut record.server_requests);
+            let enough = (wait.awaited.enough)(&wait.seen);
+            mem::swap(&mut wait.seen.notifications, &mut record.notifications);
+            mem::swap(&mut wait.seen.server_requests, &mut record.server_requests);
             if enough {
                 return Ok(());
             }
@@ -120,8 +120,8 @@ impl Session {
 
     /// What had come when the time of listening was over. What was sent in time counts although it was read late, because
     /// this machine is busy or we were stopped; where lines were read after that time, what came after it is known.
-    async fn arrived_for(&mut self, vigil: &Vigil, earlier: Arrived) -> Arrived {
-        let over = vigil.over_at_us();
+    async fn arrived_for(&mut self, wait: &PendingWait, earlier: Arrived) -> Arrived {
+        let over = wait.over_at_us();
         if self.exchange.dialogue.record.heard_at_us() <= over {
             self.exchange.take_come_by(over).await;
         }
@@ -175,7 +175,7 @@ impl Session {
     }
 }
 
-impl Vigil {
+impl PendingWait {
     fn new(whose: Whose, awaited: Awaited, answer: Answer) -> Self {
         Self {
             whose,

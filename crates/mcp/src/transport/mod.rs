@@ -44,7 +44,7 @@ pub struct Outgoing<'a> {
     pub purpose: Purpose,
 }
 
-/// What a message is sent for.
+/// The purpose of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The server is expected to take it: a failure to send it is reported.
@@ -100,13 +100,13 @@ pub enum Inbound {
         /// When that was known, in microseconds of the job.
         at_us: u64,
     },
-    /// What could not be sent at once was sent, or cannot be sent any more.
+    /// A delayed message was sent, or can no longer be sent.
     Sent(Result<(), SendFailure>),
     /// Nothing more will come.
     Closed,
 }
 
-/// What is lacking of an answer.
+/// The missing part of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Lack {
     /// The answer.
@@ -200,7 +200,7 @@ impl Connection {
         }
     }
 
-    /// What has come of a message that is not complete; nothing while complete messages wait.
+    /// The part of an incomplete message that has come; nothing while complete messages wait.
     pub fn unfinished(&self) -> &[u8] {
         match self {
             Self::Stdio(stdio) => stdio.unfinished(),

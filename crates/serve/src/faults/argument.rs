@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::tap::{Emit, Ending};
 
-/// What kind of argument a fault takes, with the value that stands for none given.
+/// The kind of argument that a fault takes, with its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// No argument.
@@ -34,7 +34,7 @@ pub enum Takes {
 
 /// The value a rule gives its fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum ArgumentValue {
     /// The fault takes none.
     Nothing,
     /// A count, a code or a size.
@@ -53,42 +53,44 @@ const LONGEST: Duration = Duration::from_hours(24);
 
 impl Takes {
     /// The value when the rule gives none.
-    pub fn default_value(self) -> Given {
+    pub fn default_value(self) -> ArgumentValue {
         match self {
-            Self::Nothing => Given::Nothing,
-            Self::Count { default, .. } | Self::Size(default) => Given::Number(signed(default)),
-            Self::ExitCode(code) => Given::Number(i64::from(code)),
-            Self::RpcCode(code) => Given::Number(code),
-            Self::Status(code) => Given::Number(i64::from(code)),
-            Self::Time(length) => Given::Time(length),
-            Self::Text(text) => Given::Text(text.to_owned()),
-            Self::Word(_) => Given::Text(String::new()),
+            Self::Nothing => ArgumentValue::Nothing,
+            Self::Count { default, .. } | Self::Size(default) => {
+                ArgumentValue::Number(signed(default))
+            }
+            Self::ExitCode(code) => ArgumentValue::Number(i64::from(code)),
+            Self::RpcCode(code) => ArgumentValue::Number(code),
+            Self::Status(code) => ArgumentValue::Number(i64::from(code)),
+            Self::Time(length) => ArgumentValue::Time(length),
+            Self::Text(text) => ArgumentValue::Text(text.to_owned()),
+            Self::Word(_) => ArgumentValue::Text(String::new()),
         }
     }
 
     /// Reads what the user wrote; the error is the phrase for what was wanted.
-    pub fn read(self, text: &str) -> Result<Given, String> {
+    pub fn read(self, text: &str) -> Result<ArgumentValue, String> {
         let found = match self {
             Self::Nothing => None,
             Self::Count { limit, .. } => text
                 .parse::<u64>()
                 .ok()
                 .filter(|count| (1..=limit).contains(count))
-                .map(|count| Given::Number(signed(count))),
+                .map(|count| ArgumentValue::Number(signed(count))),
             Self::ExitCode(_) => {
                 let code = text.parse::<u8>().ok();
-                code.map(|code| Given::Number(i64::from(code)))
+                code.map(|code| ArgumentValue::Number(i64::from(code)))
             }
-            Self::RpcCode(_) => text.parse::<i64>().ok().map(Given::Number),
+            Self::RpcCode(_) => text.parse::<i64>().ok().map(ArgumentValue::Number),
             Self::Status(_) => text
                 .parse::<u16>()
                 .ok()
                 .filter(|code| (200..600).contains(code))
-                .map(|code| Given::Number(i64::from(code))),
-            Self::Time(_) => read_time(text).map(Given::Time),
-            Self::Size(_) => read_size(text).map(|size| Given::Number(signed(size))),
-            Self::Text(_) => (!text.is_empty()).then(|| Given::Text(text.to_owned())),
-            Self::Word(word) => (text == word).then(|| Given::Text(text.to_owned())),
+                .map(|code| ArgumentValue::Number(i64::from(code))),
+            Self::Time(_) => read_time(text).map(ArgumentValue::Time),
+            Self::Size(_) => read_size(text).map(|size| ArgumentValue::Number(signed(size))),
+            Self::Text(_) => (!text.is_empty()).then(|| ArgumentValue::Text(text.to_owned())),
+            Self::Word(word) => (text == word).then(|| ArgumentValue::Text(text.to_owned())),
         };
         found.ok_or_else(|| self.phrase())
     }
@@ -124,7 +126,7 @@ impl Takes {
 }
 
 /// The values by kind. The catalogue fixes which kind a fault has, so the other kinds never ask.
-impl Given {
+impl ArgumentValue {
     /// A count or a size.
     pub fn count(&self) -> u64 {
         u64::try_from(self.code()).unwrap_or_default()
@@ -280,25 +282,29 @@ mod tests {
 
     #[test]
     fn an_argument_outside_its_kind_says_what_was_wanted() {
-        let case = |takes: Takes, text: &str, wanted: Result<Given, &str>| {
+        let case = |takes: Takes, text: &str, wanted: Result<ArgumentValue, &str>| {
             assert_eq!(takes.read(text), wanted.map_err(str::to_owned), "{text}");
         };
         case(Takes::Nothing, "1", Err("it takes no argument"));
-        case(Takes::ExitCode(1), "3", Ok(Given::Number(3)));
+        case(Takes::ExitCode(1), "3", Ok(ArgumentValue::Number(3)));
         case(Takes::ExitCode(1), "256", Err("an exit code from 0 to 255"));
         let count = Takes::Count {
             default: 5,
             limit: 10,
         };
-        case(count, "10", Ok(Given::Number(10)));
+        case(count, "10", Ok(ArgumentValue::Number(10)));
         case(count, "0", Err("a number from 1 to 10"));
         case(count, "11", Err("a number from 1 to 10"));
         case(
             Takes::Word("open"),
             "open",
-            Ok(Given::Text("open".to_owned())),
+            Ok(ArgumentValue::Text("open".to_owned())),
         );
         case(Takes::Word("open"), "shut", Err("nothing or `open`"));
-        case(Takes::RpcCode(-1), "-32603", Ok(Given::Number(-32603)));
+        case(
+            Takes::RpcCode(-1),
+            "-32603",
+            Ok(ArgumentValue::Number(-32603)),
+        );
     }
 }

@@ -14,7 +14,7 @@ use super::orphan;
 use super::place::Site;
 use crate::tap::{Emit, Ending};
 
-/// What a good tester reports.
+/// The result that a good tester reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Legal, if rare.
@@ -51,7 +51,7 @@ impl Class {
     }
 }
 
-/// What a fault belongs to.
+/// The group of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Bytes on stdout and stderr.
@@ -72,7 +72,7 @@ pub enum Group {
     Http,
     /// Who may come.
     Auth,
-    /// What the revision 2026-07-28 asks for.
+    /// Rules of the revision 2026-07-28.
     Stateless,
 }
 
@@ -149,15 +149,15 @@ pub enum Phase {
 pub struct Row {
     /// Its name in a rule.
     pub id: &'static str,
-    /// What it belongs to.
+    /// Its group.
     pub group: Group,
-    /// What may follow the id.
+    /// The argument that may follow the id.
     pub takes: Takes,
     /// Where it may sit.
     pub site: Site,
     /// Where it sits when a rule is only an id; the part of a rule before `=`.
     pub default_place: &'static str,
-    /// What a good tester reports when it sits there with the default argument.
+    /// The result that a good tester reports at that place with the default argument.
     pub class: Class,
     /// The same over HTTP, where a message has bounds that noise has not.
     pub over_http: Option<Class>,
@@ -169,7 +169,7 @@ pub struct Row {
     pub phase: Phase,
     /// How it is done.
     pub(super) effect: Effect,
-    /// What is done, in one line.
+    /// Its effect, in one line.
     pub does: &'static str,
 }
 
@@ -202,7 +202,7 @@ impl Row {
         }
     }
 
-    /// What a good tester reports, in words: the class, and a finding where one is due beside it.
+    /// The class that a good tester reports, and the finding beside it if one is due.
     pub fn reported(&self) -> String {
         let finding = if self.has_finding { " + finding" } else { "" };
         format!("{}{finding}", self.class.name())

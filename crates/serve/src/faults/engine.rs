@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::armed::{Armed, fire};
 use super::catalogue::Fault;
-use super::effects::{Deaf, Effect, Hold, Moment, lifecycle, lists, results};
+use super::effects::{Deaf, Effect, EffectContext, Hold, lifecycle, lists, results};
 use super::event::{Event, Firing, Sent};
 use super::place::{Site, When};
 use super::reply::{Finished, Reply};
 use super::rule::Rule;
 use super::style::Style;
 use crate::State;
-use crate::tap::{Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Stop, Ticket};
+use crate::tap::{Emit, Ending, Forward, Frame, Kind, OnMessage, OnStop, Stop, Ticket};
 
 /// How long an answer waits for requests that the client sends at the same time.
 const COMPANY: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ const COMPANY: Duration = Duration::from_millis(100);
 /// How often that wait is renewed while such requests are still without an answer.
 const COMPANY_ROUNDS: u32 = 20;
 
-/// After this a server that does not hear goes by itself, so that a forgotten one is no leak.
+/// After this a deaf server ends by itself, so that a forgotten one does not leak.
 const DEAF_FOR: Duration = Duration::from_mins(10);
 
 /// The first message of a stream of notifications.
@@ -39,7 +39,7 @@ struct Shot {
     n: u64,
 }
 
-/// What is known of a request whose answer a rule will bend.
+/// A request whose answer a rule will change.
 #[derive(Debug)]
 struct Due {
     shots: Vec<Shot>,
@@ -99,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// What happened since the last time.
+    /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -132,14 +132,14 @@ impl Engine {
     }
 
     /// A message of the client came.
-    pub fn incoming(&mut self, frame: &Frame<'_>) -> Heard {
+    pub fn incoming(&mut self, frame: &Frame<'_>) -> OnMessage {
         match frame.kind {
             Kind::Request => self.request(frame),
             Kind::Notification => self.notification(frame),
-            Kind::Answer => Heard {
-                hand_on: match frame.id {
-                    Some(id) if self.asked.remove(&id.to_string()) => HandOn::Nothing,
-                    Some(_) | None => HandOn::AsItCame,
+            Kind::Answer => OnMessage {
+                forward: match frame.id {
+                    Some(id) if self.asked.remove(&id.to_string()) => Forward::Nothing,
+                    Some(_) | None => Forward::AsItCame,
                 },
                 emit: Vec::new(),
             },
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Somebody wants the server to end.
-    pub fn stop(&mut self, why: Stop) -> Leave {
+    pub fn stop(&mut self, why: Stop) -> OnStop {
         let (shots, mut emits) = self.fire_at(|armed| armed.rule.when == When::Stop, None, None);
         let mut stay = false;
         for shot in shots {
@@ -185,9 +185,9 @@ impl Engine {
         }
         if stay {
             emits.push(Emit::Wake(DEAF_FOR, GIVE_UP));
-            Leave::Stay(emits)
+            OnStop::Stay(emits)
         } else {
-            Leave::Go(emits)
+            OnStop::Go(emits)
         }
     }
 
@@ -222,7 +222,7 @@ impl Engine {
         self.leaving.retain(|(one, _)| *one != ticket);
     }
 
-    fn request(&mut self, frame: &Frame<'_>) -> Heard {
+    fn request(&mut self, frame: &Frame<'_>) -> OnMessage {
         self.serial += 1;
         let cursor = text_at(frame.message, "/params/cursor");
         let (shots, emit) = self.fire_at(
@@ -234,9 +234,9 @@ impl Engine {
             frame.target,
             cursor.as_deref(),
         );
-        let hand_on = match &cursor {
+        let forward = match &cursor {
             Some(cursor) if self.is_ours(cursor) => lists::without_cursor(frame.message),
-            Some(_) | None => HandOn::AsItCame,
+            Some(_) | None => Forward::AsItCame,
         };
         if let Some(id) = frame.id
             && !shots.is_empty()
@@ -251,11 +251,11 @@ impl Engine {
             };
             self.due.insert(id.to_string(), due);
         }
-        Heard { hand_on, emit }
+        OnMessage { forward, emit }
     }
 
-    fn notification(&mut self, frame: &Frame<'_>) -> Heard {
-        let mut heard = Heard::untouched();
+    fn notification(&mut self, frame: &Frame<'_>) -> OnMessage {
+        let mut heard = OnMessage::untouched();
         if frame.method == Some("notifications/cancelled")
             && let Some(id) = frame.message.pointer("/params/requestId")
         {
@@ -279,7 +279,7 @@ impl Engine {
         let Effect::Send(send) = rule.fault.row().effect else {
             return Vec::new();
         };
-        let message = send(Moment {
+        let message = send(EffectContext {
             given: &rule.given,
             id: &Value::Null,
             token: None,
@@ -350,7 +350,7 @@ impl Engine {
     fn bend(&mut self, reply: &mut Reply, due: &Due, shot: Shot) {
         let fresh = self.fresh();
         let rule = &self.armed[shot.rule].rule;
-        let moment = Moment {
+        let moment = EffectContext {
             given: &rule.given,
             id: &due.id,
             token: due.token.as_ref(),
@@ -378,7 +378,7 @@ impl Engine {
         }
     }
 
-    /// What the other halves of some faults do to answers that their rules do not name.
+    /// Changes answers that the rules of some faults do not name but their second halves need.
     fn keep_promises(&self, frame: &Frame<'_>, reply: &mut Reply) {
         if self.prompts_refused
             && frame
@@ -429,7 +429,7 @@ impl Engine {
         })
     }
 
-    /// What answers a cancel is not taken back by another one.
+    /// An answer to a cancel is not cancelled by another cancel.
     fn late(&mut self, held: Held) -> Vec<Emit> {
         let id = held.id.clone();
         let emits = self.release_by_itself(held);
@@ -447,7 +447,7 @@ impl Engine {
         emits
     }
 
-    /// What is sent when its answer is not what is asked for.
+    /// Sent when the answer has not the wanted form.
     fn release_by_itself(&mut self, held: Held) -> Vec<Emit> {
         let mut emits = vec![Emit::To(held.id.clone())];
         emits.extend(self.release(held));

@@ -21,7 +21,7 @@ pub struct Firing {
 /// An answer on its way out, for the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sent {
-    /// What its `Out` bears.
+    /// The ticket of its `Out`.
     pub ticket: Ticket,
     /// The id of the request.
     pub id: Value,
@@ -31,7 +31,7 @@ pub struct Sent {
     pub bytes: u64,
 }
 
-/// What happened since the journal last asked, in order.
+/// The events since the journal last asked, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A rule fired.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::argument::Given;
+use super::argument::ArgumentValue;
 use super::armed::{Armed, fire};
 use super::effects::Effect;
 use super::event::Firing;
@@ -82,7 +82,7 @@ pub(crate) enum Refusal {
     Scope,
 }
 
-/// What becomes of an exchange.
+/// How an exchange is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exchange {
     /// Its request is refused.
@@ -117,13 +117,13 @@ impl Exchange {
 #[derive(Debug, Clone)]
 pub(crate) struct Shot {
     pub(crate) exchange: Exchange,
-    pub(crate) given: Given,
+    pub(crate) given: ArgumentValue,
     /// Which occurrence of its place it is.
     pub(crate) n: u64,
     pub(crate) firing: Firing,
 }
 
-/// What is known of the message of an exchange.
+/// The known facts of the message of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About<'a> {
     pub(crate) method: Option<&'a str>,

@@ -15,7 +15,7 @@ pub fn read(text: &str, carrier: Carrier) -> Result<Vec<Rule>, Vec<String>> {
         )]
     };
     let written: Value = serde_saphyr::from_str(text)
-        .map_err(|error| no_list(format!("this is no YAML: {}", error.without_snippet())))?;
+        .map_err(|error| no_list(format!("this is not YAML: {}", error.without_snippet())))?;
     let Value::Array(written) = written else {
         return Err(no_list(format!("this is {}", kind_of(&written))));
     };
@@ -77,8 +77,8 @@ mod tests {
             ("", "this is null"),
             ("- a: b", "rule 1 is an object"),
             ("- drop\n- [drop]", "rule 2 is an array"),
-            ("- *x", "this is no YAML: "),
-            ("- \"unclosed", "this is no YAML: "),
+            ("- *x", "this is not YAML: "),
+            ("- \"unclosed", "this is not YAML: "),
         ] {
             let errors = read(text, Carrier::Stdio).unwrap_err();
             let said = errors[0].lines().next().unwrap();

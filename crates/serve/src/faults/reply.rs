@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::style::Style;
 use crate::tap::{Emit, Flood, Outlet};
 
-/// What a text is filled up with.
+/// The filler of a text.
 const FILLING: u8 = b'x';
 
 /// Something beside the message itself.
@@ -34,7 +34,7 @@ pub(super) struct Reply {
     /// Whether the message is laid out over several lines.
     pub(super) is_pretty: bool,
     edits: Vec<fn(&mut Vec<u8>)>,
-    /// What stands where the text is filled up, and the bytes wanted in all.
+    /// The text to fill up, and the wanted bytes in all.
     filled: Option<(String, u64)>,
     /// How often the message goes out.
     pub(super) copies: usize,
@@ -47,10 +47,10 @@ pub(super) struct Reply {
     asked: Vec<Value>,
 }
 
-/// What a reply came to.
+/// A finished reply.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Finished {
-    /// What is done, in order.
+    /// The steps, in order.
     pub(super) emits: Vec<Emit>,
     /// The message as it goes out, unless something else goes out instead.
     pub(super) message: Option<Value>,
@@ -219,7 +219,7 @@ impl Reply {
         self.after.push(Part::Message(message));
     }
 
-    /// What is done in the end.
+    /// The last step.
     pub(super) fn finish(mut self) -> Finished {
         let mut finished = Finished {
             asked: std::mem::take(&mut self.asked),
@@ -326,7 +326,7 @@ impl Style {
         bytes
     }
 
-    /// What ends a message.
+    /// The end of a message.
     fn close(self, mut bytes: Vec<u8>) -> Emit {
         let ends = match (self.content_length, self.blank_lines) {
             (true, _) => 0,

@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::argument::Given;
+use super::argument::ArgumentValue;
 use super::catalogue::{Carrier, Fault};
 use super::place::When;
 
@@ -22,10 +22,10 @@ pub struct Rule {
     target: Option<GlobMatcher>,
     /// At which occurrences of the place it fires.
     pub occurrence: Occurrence,
-    /// What it does.
+    /// Its effect.
     pub fault: Fault,
     /// With which value.
-    pub given: Given,
+    pub given: ArgumentValue,
 }
 
 /// Which of the messages that match fire a rule, counted from 1.
@@ -45,7 +45,7 @@ pub enum Occurrence {
     Chance(f64),
 }
 
-/// What is wrong with a rule, and what to do about it.
+/// An invalid rule, with the way to correct it.
 pub(super) fn wrong(message: impl Display, help: impl Display) -> String {
     format!("{message}\nhelp: {help}")
 }
@@ -118,7 +118,7 @@ fn split(text: &str) -> (Option<&str>, &str) {
         })
 }
 
-fn read_fault(what: &str) -> Result<(Fault, Given), String> {
+fn read_fault(what: &str) -> Result<(Fault, ArgumentValue), String> {
     let (id, argument) = match what.split_once(':') {
         Some((id, argument)) => (id, Some(argument)),
         None => (what, None),
@@ -132,7 +132,7 @@ fn read_fault(what: &str) -> Result<(Fault, Given), String> {
         None => takes.default_value(),
         Some(argument) => takes.read(argument).map_err(|wanted| {
             wrong(
-                format!("`{argument}` is no argument of `{id}`"),
+                format!("`{argument}` is not an argument of `{id}`"),
                 format!("wanted: {wanted}"),
             )
         })?,
@@ -211,7 +211,7 @@ fn read_occurrence(text: &str) -> Result<Occurrence, String> {
     };
     read().ok_or_else(|| {
         wrong(
-            format!("`@{text}` is no occurrence"),
+            format!("`@{text}` is not an occurrence"),
             "write `@2`, `@2..`, `@2..4`, `@every:5` or `@p:0.3`, counted from 1".to_owned(),
         )
     })
@@ -260,7 +260,7 @@ mod tests {
         assert!(!found.is_about(None));
         assert_eq!(found.occurrence, Occurrence::At(2));
         assert_eq!(found.fault, Fault::ExitMidCall);
-        assert_eq!(found.given, Given::Number(3));
+        assert_eq!(found.given, ArgumentValue::Number(3));
         assert_eq!(found.text, "tools/call:echo@2=exit-mid-call:3");
     }
 
@@ -280,28 +280,33 @@ mod tests {
 
     #[test]
     fn a_bare_id_stands_at_its_default_place() {
-        let case = |text: &str, place: &str, occurrence: Occurrence, given: Given| {
+        let case = |text: &str, place: &str, occurrence: Occurrence, given: ArgumentValue| {
             let found = rule(text);
             assert_eq!(found.when.name(), place, "{text}");
             assert_eq!(found.occurrence, occurrence, "{text}");
             assert_eq!(found.given, given, "{text}");
         };
-        let two = Given::Time(Duration::from_secs(2));
+        let two = ArgumentValue::Time(Duration::from_secs(2));
         case("delay:2s", "tools/call", Occurrence::Always, two);
-        case("ignore-sigterm", "stop", Occurrence::Always, Given::Nothing);
+        case(
+            "ignore-sigterm",
+            "stop",
+            Occurrence::Always,
+            ArgumentValue::Nothing,
+        );
         case(
             "init-hang",
             "initialize",
             Occurrence::Always,
-            Given::Nothing,
+            ArgumentValue::Nothing,
         );
         case(
             "rug-pull",
             "tools/list",
             Occurrence::From(2),
-            Given::Nothing,
+            ArgumentValue::Nothing,
         );
-        let text = Given::Text("a=b:c".to_owned());
+        let text = ArgumentValue::Text("a=b:c".to_owned());
         case(
             "init-wrong-version:a=b:c",
             "initialize",
@@ -350,15 +355,15 @@ mod tests {
         );
         case(
             "tools/call@evry:2=drop",
-            "`@evry:2` is no occurrence\nhelp: write `@2`, `@2..`, `@2..4`, `@every:5` or `@p:0.3`, counted from 1",
+            "`@evry:2` is not an occurrence\nhelp: write `@2`, `@2..`, `@2..4`, `@every:5` or `@p:0.3`, counted from 1",
         );
         case(
             "delay:soon",
-            "`soon` is no argument of `delay`\nhelp: wanted: a duration up to 24h such as `300ms` or `2s`",
+            "`soon` is not an argument of `delay`\nhelp: wanted: a duration up to 24h such as `300ms` or `2s`",
         );
         case(
             "drop:1",
-            "`1` is no argument of `drop`\nhelp: wanted: it takes no argument",
+            "`1` is not an argument of `drop`\nhelp: wanted: it takes no argument",
         );
         case(
             "session:2=drop",

@@ -10,7 +10,7 @@
 pub(super) struct Style {
     /// Whether a byte-order mark stands before the next message.
     pub mark: bool,
-    /// What ends a line.
+    /// The end of a line.
     pub end: &'static str,
     /// Whether a header names the length, as the Language Server Protocol has it, and no line ends.
     pub content_length: bool,

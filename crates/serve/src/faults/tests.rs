@@ -8,7 +8,7 @@ use super::catalogue::{Carrier, Fault};
 use super::rule::Rule;
 use super::{engine::Engine, event::Event};
 use crate::State;
-use crate::tap::{Emit, Ending, Frame, HandOn, Kind, Leave, Outlet, Stop};
+use crate::tap::{Emit, Ending, Forward, Frame, Kind, OnStop, Outlet, Stop};
 
 /// An engine and the requests that are open.
 struct Rig {
@@ -28,7 +28,7 @@ impl Rig {
         }
     }
 
-    fn hear(&mut self, message: &Value) -> (HandOn, Vec<Emit>) {
+    fn hear(&mut self, message: &Value) -> (Forward, Vec<Emit>) {
         let kind = match (message.get("method"), message.get("id")) {
             (Some(_), Some(_)) => Kind::Request,
             (Some(_), None) => Kind::Notification,
@@ -38,7 +38,7 @@ impl Rig {
             self.requests.push(message.clone());
         }
         let heard = self.engine.incoming(&frame(message, kind, message));
-        (heard.hand_on, heard.emit)
+        (heard.forward, heard.emit)
     }
 
     fn answer(&mut self, answer: &Value) -> Vec<Emit> {
@@ -160,14 +160,14 @@ fn without_a_rule_every_byte_goes_as_it_came() {
             let mut rig = Rig::new(rules);
             assert_eq!(rig.engine.start(), []);
             let request = request(3, "tools/call");
-            assert_eq!(rig.hear(&request), (HandOn::AsItCame, vec![]));
+            assert_eq!(rig.hear(&request), (Forward::AsItCame, vec![]));
             let message = serde_json::from_str(text).unwrap();
             let sent = rig
                 .engine
                 .outgoing(&frame(&message, Kind::Answer, &request), text.into());
             let wanted = [Emit::Bytes(text.into()), Emit::Out(1)];
             assert_eq!(sent, wanted, "{rules:?}");
-            assert_eq!(rig.engine.stop(Stop::Eof), Leave::Go(vec![]));
+            assert_eq!(rig.engine.stop(Stop::Eof), OnStop::Go(vec![]));
         }
     }
 }
@@ -302,7 +302,7 @@ fn bytes_for_the_whole_stream() {
 fn ends_that_are_not_heard() {
     let case = |rule: &str, why: Stop, stays: bool| {
         let leave = Rig::new(&[rule]).engine.stop(why);
-        assert_eq!(matches!(leave, Leave::Stay(_)), stays, "{rule} {why:?}");
+        assert_eq!(matches!(leave, OnStop::Stay(_)), stays, "{rule} {why:?}");
     };
     case("ignore-stdin-eof", Stop::Eof, true);
     case("ignore-stdin-eof", Stop::Terminated, false);
@@ -310,7 +310,7 @@ fn ends_that_are_not_heard() {
     case("ignore-sigterm", Stop::Eof, true);
     case("ignore-sigterm", Stop::Terminated, true);
     case("ignore-sigterm", Stop::Limit, false);
-    let Leave::Stay(emits) = Rig::new(&["ignore-sigterm"]).engine.stop(Stop::Eof) else {
+    let OnStop::Stay(emits) = Rig::new(&["ignore-sigterm"]).engine.stop(Stop::Eof) else {
         panic!("it left");
     };
     assert_eq!(
@@ -395,8 +395,8 @@ fn the_answer_after_the_cancel() {
         1,
         "it fired and nothing is sent yet"
     );
-    let (hand_on, sent) = rig.hear(&cancel);
-    assert_eq!(hand_on, HandOn::AsItCame);
+    let (forward, sent) = rig.hear(&cancel);
+    assert_eq!(forward, Forward::AsItCame);
     assert_eq!(
         messages(&sent),
         [serde_json::from_str::<Value>(HELLO).unwrap()]
@@ -492,17 +492,17 @@ fn capabilities_that_lie() {
 fn messages_on_a_notification() {
     let case = |rule: &str, wanted: &str| {
         let mut rig = Rig::new(&[rule]);
-        let (hand_on, sent) = rig.hear(&notification("notifications/initialized"));
-        assert_eq!(hand_on, HandOn::AsItCame);
+        let (forward, sent) = rig.hear(&notification("notifications/initialized"));
+        assert_eq!(forward, Forward::AsItCame);
         let sent = messages(&sent);
         assert_eq!(sent[0]["method"].as_str().unwrap_or("-"), wanted, "{rule}");
         let answer = json!({"jsonrpc": "2.0", "id": sent[0]["id"], "error": {}});
         if wanted == "-" {
             assert_eq!(sent, [json!({"jsonrpc": "2.0", "id": null, "result": {}})]);
         } else {
-            assert_eq!(rig.hear(&answer).0, HandOn::Nothing, "{rule}");
+            assert_eq!(rig.hear(&answer).0, Forward::Nothing, "{rule}");
         }
-        assert_eq!(rig.hear(&answer).0, HandOn::AsItCame, "{rule}");
+        assert_eq!(rig.hear(&answer).0, Forward::AsItCame, "{rule}");
     };
     case("reply-to-notification", "-");
     case("unsolicited-sampling", "sampling/createMessage");

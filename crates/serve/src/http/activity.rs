@@ -1,4 +1,4 @@
-//! What is going on, for a server that ends by itself.
+//! Whether a server is in use, so that it can end by itself when idle.
 
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 
 use super::inlet::{Answer, plain};
 
-/// The header of a key that is no token.
+/// The header of a key that is not a token.
 const API_KEY: &str = "x-api-key";
 
-/// What a request has to show.
+/// The credentials that a request needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Auth {
     /// Nothing.

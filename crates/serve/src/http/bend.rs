@@ -32,28 +32,28 @@ const DROP: Duration = Duration::from_millis(50);
 /// How many bytes are promised and not sent.
 const PROMISED: usize = 10;
 
-/// What a redirect on this server adds to the path, so that it is followed once.
+/// Added to the path by a redirect on this server, so that it is followed once.
 const FOLLOWED: &str = "redirected";
 
-/// What is said to who shows a token that was good before.
+/// The answer to an expired token.
 const INVALID_TOKEN: &str =
     "Bearer realm=\"mcp-assert\", error=\"invalid_token\", error_description=\"the token expired\"";
 
-/// What is said to who may come, but not for this.
+/// The answer to a valid token without the scope that the request needs.
 const WANTED_SCOPE: &str =
     "Bearer realm=\"mcp-assert\", error=\"insufficient_scope\", scope=\"mcp:more\"";
 
 /// A request before rmcp sees it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestHead<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) path: &'a str,
-    /// What stands behind the path.
+    /// The query of the URL.
     pub(super) query: Option<&'a str>,
 }
 
 /// How `shot` refuses a request, if it does.
-pub(super) fn refused(shot: &Shot, how: Refusal, asked: Asked<'_>) -> Option<Answer> {
+pub(super) fn refused(shot: &Shot, how: Refusal, asked: RequestHead<'_>) -> Option<Answer> {
     let (headers, path) = (asked.headers, asked.path);
     match how {
         Refusal::Expired => (headers.contains_key(SESSION) && shot.n >= shot.given.count())

@@ -21,7 +21,7 @@ use super::sender::sender;
 use crate::layer::Books;
 use crate::{ServeOptions, Streams};
 
-/// What waits in a pipe.
+/// The messages that wait in a pipe.
 const PIPE: usize = 64 << 10;
 
 /// The part of the query that names a stream.
@@ -32,7 +32,7 @@ type Inputs = Arc<Mutex<HashMap<String, Input>>>;
 
 /// The streams of one server.
 pub(super) struct Bridge {
-    /// What each server behind a stream is like.
+    /// The options of each server behind a stream.
     pub(super) options: ServeOptions,
     pub(super) books: Books,
     /// Who runs those servers.
@@ -40,9 +40,9 @@ pub(super) struct Bridge {
     inputs: Inputs,
 }
 
-/// What a client reads; what it posts has no use once this is gone.
+/// The stream that a client reads; its posts have no use once the stream is gone.
 struct Output {
-    /// What is said first.
+    /// The first event.
     first: Option<String>,
     lines: BufReader<ReadHalf<DuplexStream>>,
     id: String,
@@ -134,7 +134,7 @@ impl Bridge {
     }
 }
 
-/// What rmcp says of the host and the origin of a request, whatever it asks for.
+/// The check of the host and the origin of a request by rmcp.
 pub(super) fn stranger(parts: &Parts) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::default());
     *request.method_mut() = http::Method::PUT;

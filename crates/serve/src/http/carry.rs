@@ -24,21 +24,21 @@ use crate::tap::{Emit, Flood, Outlet, is_forgotten};
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What is on its way to a client.
+/// The answer that is sent to a client.
 pub(super) struct Carried {
     talk: Shared,
     clock: Clock,
     /// Whether there is one message, and it is the body.
     is_plain: bool,
-    /// What rmcp says, one after the other.
+    /// The messages of rmcp, in order.
     from: VecDeque<BoxBody<Bytes, Infallible>>,
     /// The part of an event that has come.
     part: Vec<u8>,
-    /// The lines of an event that are no message.
+    /// The lines of an event that is not a message.
     head: Vec<u8>,
     todo: VecDeque<Emit>,
     flood: Option<Box<dyn Iterator<Item = Vec<u8>> + Send + Sync>>,
-    /// What comes of these requests by itself.
+    /// Messages about these requests that faults send later.
     late: mpsc::UnboundedReceiver<Vec<Emit>>,
     owed: Vec<Owed>,
     /// Whether an answer of rmcp was kept back.
@@ -121,7 +121,7 @@ impl Carried {
         bend::with(answer, bend::until(body, stop))
     }
 
-    /// What goes out next.
+    /// The next bytes to send.
     async fn next(&mut self) -> Option<Vec<u8>> {
         let mut chunk = Vec::new();
         loop {
@@ -176,7 +176,7 @@ impl Carried {
         }
     }
 
-    /// Waits for more to do, or for bytes that are no message. An answer that was kept back may come yet.
+    /// Waits for more to do, or for bytes that are not a message. An answer that was kept back may come yet.
     async fn more(&mut self, chunk: &mut Vec<u8>) -> Option<()> {
         loop {
             if let Some(at) = self.part.windows(2).position(|two| two == b"\n\n") {

@@ -12,10 +12,10 @@ use crate::faults::exchange::About;
 use crate::tap::Kind;
 use crate::wire::{has_odd_cursor, kind_of, typed};
 
-/// What the server answers with.
+/// The body type of answers.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What is known of a message.
+/// The known facts of a message.
 pub(super) fn about(message: &Value) -> About<'_> {
     let text = |at: &str| message.pointer(at).and_then(Value::as_str);
     About {
@@ -34,7 +34,7 @@ pub(super) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Option<Value>, B
         return Ok(None);
     }
     serde_json::from_slice(body).map(Some).map_err(|_| {
-        let why = "Parse error: the body is no JSON";
+        let why = "Parse error: the body is not JSON";
         Box::new(refused(&Value::Null, -32700, why))
     })
 }

@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 use self::activity::Activity;
 use self::auth::Identity;
 pub use self::auth::{Auth, Keys};
-use self::bend::Asked;
+use self::bend::RequestHead;
 use self::bridge::Bridge;
 use self::carry::Carried;
 use self::inlet::{Answer, plain};
@@ -112,7 +112,7 @@ pub struct HttpOptions {
     pub no_resume: bool,
     /// How long a session lives that nobody uses; as long as rmcp has it where there is nothing.
     pub session_ttl: Option<Duration>,
-    /// What a request has to show.
+    /// The credentials that a request needs.
     pub auth: Auth,
 }
 
@@ -132,7 +132,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// What is wrong with an origin that is to be allowed, if anything is.
+/// Why an origin cannot be allowed, if it cannot.
 pub fn check_origin(origin: &str) -> Result<(), String> {
     // The port may be `*`.
     let bare = origin.strip_suffix(":*").unwrap_or(origin);
@@ -207,11 +207,11 @@ pub async fn serve(
     };
     let post = Post::new(options.clock.clone(), later);
     if let Some(text) = &options.stderr {
-        // A closed stderr is no reason to stop answering.
+        // The server goes on answering when stderr is closed.
         let _ = PatientStderr.write_all(format!("{text}\n").as_bytes());
     }
     let shared = (&books, &activity, &stop);
-    let door = Arc::new(Door::new(options, http, (post, bridge), shared));
+    let server = Arc::new(HttpServer::new(options, http, (post, bridge), shared));
     let ends = async {
         tokio::select! {
             Some(_) = asked.recv() => {}
@@ -227,7 +227,7 @@ pub async fn serve(
             accepted = listening.listener.accept() => match accepted {
                 Ok((stream, from)) => {
                     let from = Remote(from.ip());
-                    tasks.spawn(attend((stream, from), door.clone(), stop.clone()));
+                    tasks.spawn(attend((stream, from), server.clone(), stop.clone()));
                 }
                 Err(_) => tokio::time::sleep(REST).await,
             },
@@ -242,19 +242,23 @@ pub async fn serve(
     // A client that does not read loses what it did not read.
     let _ = tokio::time::timeout(CLOSE, rest).await;
     tasks.shutdown().await;
-    door.sessions.forget();
+    server.sessions.forget();
     books.end();
     Ended::Clean
 }
 
 /// Answers what comes on one connection, until it closes or the server ends.
-async fn attend((stream, from): (TcpStream, Remote), door: Arc<Door>, stop: CancellationToken) {
+async fn attend(
+    (stream, from): (TcpStream, Remote),
+    server: Arc<HttpServer>,
+    stop: CancellationToken,
+) {
     // Small answers go out at once; where that cannot be set they only come later.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(from);
-        let door = door.clone();
-        async move { door.answer(request).await }
+        let server = server.clone();
+        async move { server.answer(request).await }
     });
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let ended = tokio::select! {
@@ -296,15 +300,15 @@ pub(crate) fn headers(context: &RequestContext<RoleServer>) -> Map<String, Value
         .unwrap_or_default()
 }
 
-/// What every request goes through.
-struct Door {
+/// Answers every request.
+struct HttpServer {
     http: HttpOptions,
     clock: Clock,
     /// The token that a fault let expire; nothing in it where none was shown.
     expired: OnceLock<Vec<u8>>,
     /// The session of a client that a fault did not tell of it.
     unnamed: OnceLock<HeaderValue>,
-    /// What streams of events lead to, where there are no others.
+    /// The streams of HTTP+SSE, if that is served.
     bridge: Option<Bridge>,
     rmcp: StreamableHttpService<Bench, Sessions>,
     sessions: Arc<Sessions>,
@@ -313,7 +317,7 @@ struct Door {
     stop: CancellationToken,
 }
 
-impl Door {
+impl HttpServer {
     fn new(
         options: ServeOptions,
         http: HttpOptions,
@@ -443,7 +447,7 @@ impl Door {
         let session = self.session(&parts.headers);
         let unless = session.is_none().then(|| self.stop.clone());
         let talk = session.unwrap_or_else(|| Talk::shared(self.books.tap(Value::Null)));
-        let mut said = Said {
+        let mut said = HttpExchange {
             parts,
             talk,
             unless,
@@ -476,7 +480,7 @@ impl Door {
     }
 
     /// The answers to the requests among the members; one that says nothing where there are none.
-    async fn batch(&self, mut batch: Value, said: &mut Said) -> Vec<Answer> {
+    async fn batch(&self, mut batch: Value, said: &mut HttpExchange) -> Vec<Answer> {
         let members = batch.as_array_mut().map(std::mem::take).unwrap_or_default();
         let is_request = |member: &&Value| kind_of(member) == Some(Kind::Request);
         let requests = members.iter().filter(is_request).count();
@@ -492,8 +496,8 @@ impl Door {
         answers
     }
 
-    /// What rmcp says to one message, unless somebody else says something before.
-    async fn message(&self, message: Value, said: &mut Said) -> Answer {
+    /// The answer of rmcp to one message, unless a fault answers before.
+    async fn message(&self, message: Value, said: &mut HttpExchange) -> Answer {
         let about = inlet::about(&message);
         if about.id.is_some() {
             self.activity.requested();
@@ -546,7 +550,7 @@ impl Door {
         }
     }
 
-    /// What is said in the session that a request names.
+    /// The messages of the session that a request names.
     fn session(&self, headers: &HeaderMap) -> Option<Shared> {
         let id = headers.get(SESSION)?.to_str().ok()?;
         self.sessions.talk(id)
@@ -554,7 +558,7 @@ impl Door {
 
     /// How the first fault that refuses a request does so.
     fn refused(&self, shots: &[Shot], headers: &HeaderMap, query: Option<&str>) -> Option<Answer> {
-        let asked = Asked {
+        let asked = RequestHead {
             headers,
             path: &self.http.path,
             query,
@@ -590,8 +594,8 @@ impl Door {
     }
 }
 
-/// What a request over HTTP says, message by message.
-struct Said {
+/// One HTTP request, message by message.
+struct HttpExchange {
     parts: Parts,
     talk: Shared,
     /// As [`Owed`] has it.

@@ -22,7 +22,7 @@ const CREDENTIALS: [&str; 5] = [
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remote(pub(super) IpAddr);
 
-/// What is known of whoever sent this, as members of a record.
+/// The known facts of the sender, as members of a record.
 pub(super) fn sender(parts: &http::request::Parts) -> Value {
     let text = |name: &str| {
         let value = parts.headers.get(name)?;

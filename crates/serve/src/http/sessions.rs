@@ -109,7 +109,7 @@ impl Sessions {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is said in a session, where there is one of this id.
+    /// The messages of the session with this id, if it exists.
     pub(super) fn talk(&self, id: &str) -> Option<Shared> {
         self.talks().get(id).cloned()
     }

@@ -15,7 +15,7 @@ use crate::wire::{Arrival, Exchange};
 /// A conversation. Its requests share the bookkeeping and the tap.
 pub(super) struct Talk {
     pub(super) exchange: Exchange,
-    /// What nobody asked for; it goes before the next answer.
+    /// Messages that nobody asked for; they go before the next answer.
     pub(super) mail: Vec<Emit>,
     /// The ways of the answers that are under way, by the text of their ids.
     ways: HashMap<String, mpsc::UnboundedSender<Vec<Emit>>>,
@@ -53,7 +53,7 @@ impl Talk {
         self.route(emits);
     }
 
-    /// What is said of these requests later comes this way too.
+    /// Later messages about these requests come this way too.
     pub(super) fn way<'a>(
         &mut self,
         ids: impl Iterator<Item = &'a Value>,

@@ -25,7 +25,7 @@ const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 #[derive(Debug)]
 struct Open {
     seq: u64,
-    /// What its end is written as.
+    /// The kind of record that tells its end.
     ends_as: RecordKind,
     since: Duration,
     bytes_in: usize,
@@ -143,7 +143,7 @@ impl Journal {
         Ok(())
     }
 
-    /// A message of the server that is no answer goes out.
+    /// A message of the server that is not an answer goes out.
     pub(crate) fn outgoing(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let is_told = self.level.holds(JournalLevel::Rpc);
         if frame.kind == Kind::Request && is_told {
@@ -262,7 +262,7 @@ impl Journal {
         let Some(open) = self.open.remove(&id.to_string()) else {
             return Ok(());
         };
-        let error = json!({"layer": "http", "code": status, "message": "it is no request that the server takes"});
+        let error = json!({"layer": "http", "code": status, "message": "it is not a request that the server takes"});
         let members = json!({
             "of": open.seq, "ok": false, "is_error": false, "error": error, "bytes_in": open.bytes_in,
         });
@@ -350,7 +350,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What is known of the conversation that a request belongs to.
+    /// The known facts of the conversation that a request belongs to.
     fn conversation(&self, params: &Value) -> Value {
         let meta = params.get("_meta").unwrap_or(&Value::Null);
         let (era, protocol, client) = match meta.get(REVISION).and_then(Value::as_str) {
@@ -406,7 +406,7 @@ impl Journal {
     }
 }
 
-/// What a message is about, and all that it says.
+/// The subject of a message, and its content.
 fn about(frame: &Frame<'_>, dir: &str) -> Value {
     let params = frame.message.get("params").unwrap_or(&Value::Null);
     let named = |method: &str, member: &str| {
@@ -455,7 +455,7 @@ fn client(info: Option<&Value>, capabilities: Option<&Value>) -> Value {
     json!({"name": of("name"), "version": of("version"), "capabilities": capabilities})
 }
 
-/// What went wrong in an answer, with its text; null when nothing did.
+/// The error of an answer with its text, or null.
 fn error_of(answer: &Value, category: Option<&Value>) -> Value {
     let mut found = if let Some(error) = answer.get("error") {
         json!({"layer": "rpc", "code": error.get("code"), "message": error.get("message")})

@@ -158,7 +158,7 @@ fn cut(value: &mut Value, pointer: &str, marks: &mut Marks) -> usize {
 /// How much of a list or an object is kept.
 #[derive(Debug, Default)]
 struct Room {
-    /// What counts towards the cap.
+    /// The size that counts towards the cap.
     counted: usize,
     kept: usize,
     lost: usize,

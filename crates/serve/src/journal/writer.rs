@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use super::scrub::Scrubber;
 use crate::Clock;
 
-/// What a record is about.
+/// The subject of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RecordKind {
-    /// What runs here.
+    /// The program that runs here.
     Header,
     /// A tool is called.
     Call,
@@ -44,7 +44,7 @@ pub(super) struct Writer {
     clock: Clock,
 }
 
-/// What all clones of a writer share.
+/// The state that all clones of a writer share.
 struct Page {
     to: Box<dyn Write + Send>,
     scrubber: Scrubber,

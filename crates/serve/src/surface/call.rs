@@ -16,7 +16,7 @@ use crate::wire::WaitsFor;
 /// One call of one tool, one prompt, or one resource.
 pub(super) struct Call<'a> {
     pub(super) bench: &'a Bench,
-    /// What carries what is said beside the answer.
+    /// Carries the messages beside the answer.
     pub(super) line: &'a Line,
     pub(super) context: &'a RequestContext<RoleServer>,
     pub(super) arguments: JsonObject,
@@ -24,7 +24,7 @@ pub(super) struct Call<'a> {
     pub(super) responses: JsonObject,
     /// The state that came back with them.
     pub(super) state: Option<String>,
-    /// What is asked for: the method, and the name or URI.
+    /// The method, and the name or URI.
     pub(super) of: String,
     /// The request's `_meta`, an object.
     pub(super) meta: Value,

@@ -1,7 +1,7 @@
 //! What the server offers: tools, resources, prompts, completion, logging.
 //!
 //! [`Bench`] is the handler in rmcp's types. Tool calls come to it as custom requests, whose result may be any JSON, so that a
-//! tool can answer exactly what a test asks for. On a pipe [`Desk`] stands before it and does what rmcp does over HTTP: it
+//! tool can answer exactly what a test asks for. On a pipe [`BenchService`] stands before it and does what rmcp does over HTTP: it
 //! names the server in each result.
 #![allow(
     deprecated,
@@ -49,7 +49,7 @@ use self::official::TABLE;
 pub(crate) use self::official::{RECONNECTS, WITH_HEADER};
 use self::page::page;
 pub use self::profile::{FileTools, Offer, Profile, Selection};
-use self::rounds::{Heard, Inquiry};
+use self::rounds::{Inquired, Inquiry};
 use self::tasks::Tasks;
 pub use self::tools::BenchTool;
 use super::ServeOptions;
@@ -59,13 +59,13 @@ use super::wire::{WaitsFor, Written};
 /// The method that every tool is called by.
 const CALL: &str = "tools/call";
 
-/// What the server calls itself.
+/// The name of the server.
 const NAME: &str = "mcp-assert";
 
 /// Where a result without a handshake says who gives it.
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What the revisions without a handshake have dropped.
+/// Methods that revisions without a handshake no longer have.
 const DROPPED: [&str; 5] = [
     "initialize",
     "ping",
@@ -84,7 +84,7 @@ pub(super) struct Bench {
     shared: Arc<Shared>,
 }
 
-/// What all sessions of a process have in common.
+/// The state that all sessions of a process share.
 struct Shared {
     calls: AtomicU64,
     tasks: Tasks,
@@ -527,18 +527,18 @@ impl ServerHandler for Bench {
     }
 }
 
-/// [`Bench`] behind the two things that rmcp's handler cannot say.
+/// A [`Bench`] with the two answers that rmcp's handler cannot give.
 #[derive(Clone)]
-pub(super) struct Desk(Bench);
+pub(super) struct BenchService(Bench);
 
-impl Desk {
+impl BenchService {
     /// The service that rmcp runs.
     pub(super) fn new(bench: Bench) -> Self {
         Self(bench)
     }
 }
 
-impl Service<RoleServer> for Desk {
+impl Service<RoleServer> for BenchService {
     async fn handle_request(
         &self,
         request: ClientRequest,
@@ -591,7 +591,7 @@ fn stamp(result: &mut Value) {
     }
 }
 
-/// What a call asks for. Arguments that came beside it are not read from its params.
+/// A call. Arguments that came beside it are not read from its params.
 fn called(
     mut params: Value,
     context: &RequestContext<RoleServer>,
@@ -637,7 +637,7 @@ fn as_object<T: serde::Serialize>(value: Option<T>) -> Result<JsonObject, ErrorD
     }
 }
 
-/// What rmcp has for a result.
+/// Converts a result to the type of rmcp.
 fn typed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
@@ -649,9 +649,9 @@ async fn words(
     call: &Call<'_>,
 ) -> Result<Result<JsonObject, InputRequiredResult>, ErrorData> {
     match inquiry.hear(call).await? {
-        Heard::Answers(answers) => Ok(Ok(inquiry.words(&answers))),
-        Heard::Needs(result) => Ok(Err(typed(result)?)),
-        Heard::Refused(result) => {
+        Inquired::Answers(answers) => Ok(Ok(inquiry.words(&answers))),
+        Inquired::Needs(result) => Ok(Err(typed(result)?)),
+        Inquired::Refused(result) => {
             let text = result.pointer("/content/0/text").and_then(Value::as_str);
             Err(ErrorData::invalid_request(
                 text.unwrap_or_default().to_owned(),

@@ -43,7 +43,7 @@ impl Profile {
         }
     }
 
-    /// What it holds, in one line.
+    /// Its content, in one line.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Conformance => "every tool, resource and prompt",
@@ -82,7 +82,7 @@ pub enum FileTools {
     Absent,
 }
 
-/// What one server offers.
+/// The tools, prompts and resources of one server.
 #[derive(Debug, Clone)]
 pub struct Offer {
     pub(super) tools: Vec<&'static BenchTool>,
@@ -97,7 +97,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What `profile` offers of `selection`; the error says which glob is none.
+    /// The part of `profile` that `selection` names; the error names the invalid glob.
     pub fn new(
         profile: Profile,
         selection: &Selection,
@@ -170,7 +170,7 @@ fn globs(flag: &str, patterns: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let glob = Glob::new(pattern)
-            .map_err(|error| format!("`{pattern}` of {flag} is no glob: {}", error.kind()))?;
+            .map_err(|error| format!("`{pattern}` of {flag} is not a glob: {}", error.kind()))?;
         set.add(glob);
     }
     set.build().map_err(|error| error.to_string())

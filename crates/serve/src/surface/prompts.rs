@@ -21,7 +21,7 @@ pub(super) struct Entry {
     /// Arguments that have to be there, each with what it is for.
     #[serde(default)]
     texts: JsonObject,
-    /// What is asked first.
+    /// The first question.
     pub(super) asks: Option<Inquiry>,
     /// Content of its messages.
     gives: Vec<Value>,
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// What has arguments to complete: what is hidden has none.
+/// Whether arguments can be completed; hidden items have none.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completed<'a> {
     /// The names of the prompts that are offered.

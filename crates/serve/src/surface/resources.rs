@@ -93,12 +93,12 @@ pub(super) fn read(uri: &str, resources: &[&str], templates: &[&str]) -> Option<
     Some(json!({"uri": uri, "mimeType": "application/json", "text": text}))
 }
 
-/// What is asked before `uri` is read, and then is its text.
+/// The question before `uri` is read; the answer is its text.
 pub(super) fn asks(uri: &str) -> Option<&'static Inquiry> {
     (uri == ASKING).then_some(&TABLE.resource)
 }
 
-/// What stands for `{id}` in a URI of the template.
+/// The value of `{id}` in a URI of the template.
 fn template_id(uri: &str) -> Option<&str> {
     let id = uri
         .strip_prefix("test://template/")?

@@ -20,7 +20,7 @@ use crate::wire::WaitsFor;
 /// The longest wait for the client's answer.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What a client is asked before it gets what it wants.
+/// The questions that a client answers before it gets its result.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Inquiry {
     /// Requests by their keys. Those of one round stand together; the next ones come when they are answered.
@@ -33,11 +33,11 @@ pub(super) struct Inquiry {
     leaves_out: bool,
 }
 
-/// What came of an inquiry.
-pub(super) enum Heard {
+/// The outcome of an inquiry.
+pub(super) enum Inquired {
     /// All answers, by the keys of their questions.
     Answers(JsonObject),
-    /// What a client has to answer first: a result.
+    /// The result that asks the client for its answers.
     Needs(Value),
     /// Why there are no answers: a tool error.
     Refused(Value),
@@ -50,14 +50,14 @@ impl Inquiry {
     }
 
     /// Asks, or reads what was answered.
-    pub(super) async fn hear(&self, call: &Call<'_>) -> Result<Heard, ErrorData> {
+    pub(super) async fn hear(&self, call: &Call<'_>) -> Result<Inquired, ErrorData> {
         match call.era {
             Era::Legacy => Ok(self.in_session(call).await),
             Era::Modern => self.in_rounds(call),
         }
     }
 
-    async fn in_session(&self, call: &Call<'_>) -> Heard {
+    async fn in_session(&self, call: &Call<'_>) -> Inquired {
         let mut answers = JsonObject::new();
         for (key, request) in self.requests() {
             let request = fill(request, &call.arguments);
@@ -65,25 +65,25 @@ impl Inquiry {
             if let Some(agreed) = agreed(call)
                 && !agreed.has_client_capability(capability)
             {
-                return Heard::Refused(tool_error(&format!(
+                return Inquired::Refused(tool_error(&format!(
                     "revision {agreed} has no \"{method}\", so the client is not asked"
                 )));
             }
             if declares(call, capability) {
                 match put(call, method, request.get("params")).await {
                     Ok(answer) => drop(answers.insert(key.clone(), answer)),
-                    Err(refused) => return Heard::Refused(refused),
+                    Err(refused) => return Inquired::Refused(refused),
                 }
             } else if !self.leaves_out {
-                return Heard::Refused(tool_error(&format!(
+                return Inquired::Refused(tool_error(&format!(
                     "the client does not declare the capability \"{capability}\""
                 )));
             }
         }
-        Heard::Answers(answers)
+        Inquired::Answers(answers)
     }
 
-    fn in_rounds(&self, call: &Call<'_>) -> Result<Heard, ErrorData> {
+    fn in_rounds(&self, call: &Call<'_>) -> Result<Inquired, ErrorData> {
         let bound = format!("{} {}", call.of, json!(call.arguments));
         let seal = &call.bench.shared.seal;
         let mut answers = JsonObject::new();
@@ -120,10 +120,10 @@ impl Inquiry {
                     let kept = Value::Object(answers).to_string();
                     needs["requestState"] = seal.seal_with(kept.as_bytes(), &bound).into();
                 }
-                return Ok(Heard::Needs(needs));
+                return Ok(Inquired::Needs(needs));
             }
         }
-        Ok(Heard::Answers(answers))
+        Ok(Inquired::Answers(answers))
     }
 
     /// The answers in words, by their keys.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::levels::Era;
 use super::official::fill;
-use super::rounds::{Heard, Inquiry, asked, fits};
+use super::rounds::{Inquired, Inquiry, asked, fits};
 use crate::Clock;
 use crate::draw::{Pcg, fnv1a};
 
@@ -27,16 +27,16 @@ const POLL: u64 = 200;
 /// The most tasks that are kept; the oldest goes first.
 const MOST: usize = 1000;
 
-/// What a task does.
+/// The work of a task.
 #[derive(Debug, Deserialize)]
 pub(super) struct Job {
     /// Whether a client without tasks is refused, where the revision has them; or else it gets the result.
     #[serde(default)]
     required: bool,
-    /// What is asked before there is a task.
+    /// The questions before the task is created.
     #[serde(default)]
     before: Inquiry,
-    /// What the task asks, all at once.
+    /// The questions of the task, all at once.
     #[serde(default)]
     asks: Inquiry,
     /// Milliseconds; as many seconds as the argument `seconds` says where nothing is written.
@@ -82,8 +82,8 @@ impl Job {
         }
         let mut given = call.arguments.clone();
         match self.before.hear(call).await? {
-            Heard::Answers(answers) => given.extend(self.before.words(&answers)),
-            Heard::Needs(result) | Heard::Refused(result) => return Ok(result),
+            Inquired::Answers(answers) => given.extend(self.before.words(&answers)),
+            Inquired::Needs(result) | Inquired::Refused(result) => return Ok(result),
         }
         let seconds = || call.count("seconds", 0).saturating_mul(1000);
         let length = Duration::from_millis(self.lasts.unwrap_or_else(seconds));
@@ -92,8 +92,8 @@ impl Job {
             return call.bench.shared.tasks.add(self, given, length);
         }
         match self.asks.hear(call).await? {
-            Heard::Answers(answers) => given.extend(self.asks.words(&answers)),
-            Heard::Needs(result) | Heard::Refused(result) => return Ok(result),
+            Inquired::Answers(answers) => given.extend(self.asks.words(&answers)),
+            Inquired::Needs(result) | Inquired::Refused(result) => return Ok(result),
         }
         match call.wait(length).await {
             Some(_) => self.end(&given),
@@ -152,7 +152,7 @@ impl Tasks {
         serde_json::to_value(CreateTaskResult::new(task)).map_err(|error| internal(&error))
     }
 
-    /// What a task is by now.
+    /// The present state of a task.
     pub(super) fn get(&self, id: &str) -> Result<DetailedTask, ErrorData> {
         self.with(id, Entry::look)?
     }

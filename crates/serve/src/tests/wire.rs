@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Client, quick};
-use crate::tap::{Emit, Frame, HandOn, Heard, Kind, Leave, PassThrough};
+use crate::tap::{Emit, Forward, Frame, Kind, OnMessage, OnStop, PassThrough};
 use crate::{Ended, Ending, ServeOptions, Stop, Tap};
 
 const CALL: &str =
@@ -33,7 +33,7 @@ async fn broken_lines_do_not_stop_the_server() {
     };
     case("no json", None).await;
     let broken = json!({"jsonrpc": "2.0",
-        "error": {"code": -32700, "message": "Parse error: the line is no JSON"}});
+        "error": {"code": -32700, "message": "Parse error: the line is not JSON"}});
     case(r#"{"jsonrpc":"2.0","id":1"#, Some(broken)).await;
     case("", None).await;
     case("  \r", None).await;
@@ -211,9 +211,9 @@ impl Tap for Seen {
         Vec::new()
     }
 
-    fn incoming(&mut self, frame: &Frame<'_>) -> Heard {
+    fn incoming(&mut self, frame: &Frame<'_>) -> OnMessage {
         self.add(format!("in {}", shown(frame)));
-        Heard::untouched()
+        OnMessage::untouched()
     }
 
     fn noise(&mut self, line: &[u8]) {
@@ -225,9 +225,9 @@ impl Tap for Seen {
         vec![Emit::Bytes(line)]
     }
 
-    fn stop(&mut self, why: Stop) -> Leave {
+    fn stop(&mut self, why: Stop) -> OnStop {
         self.add(format!("stop {why:?}"));
-        Leave::Go(Vec::new())
+        OnStop::Go(Vec::new())
     }
 
     fn ended(&mut self) {
@@ -308,18 +308,18 @@ async fn a_tap_that_only_looks_changes_no_byte() {
 struct Answers(Vec<Emit>);
 
 impl Tap for Answers {
-    fn incoming(&mut self, frame: &Frame<'_>) -> Heard {
-        let hand_on = match (frame.kind, frame.method) {
-            (Kind::Request, Some("ping")) => HandOn::Nothing,
+    fn incoming(&mut self, frame: &Frame<'_>) -> OnMessage {
+        let forward = match (frame.kind, frame.method) {
+            (Kind::Request, Some("ping")) => Forward::Nothing,
             (Kind::Request, Some("other/list")) => {
                 let mut message = frame.message.clone();
                 message["method"] = "prompts/list".into();
-                HandOn::Instead(message)
+                Forward::Instead(message)
             }
-            (Kind::Request | Kind::Notification | Kind::Answer, _) => HandOn::AsItCame,
+            (Kind::Request | Kind::Notification | Kind::Answer, _) => Forward::AsItCame,
         };
-        Heard {
-            hand_on,
+        OnMessage {
+            forward,
             emit: Vec::new(),
         }
     }
@@ -376,13 +376,13 @@ async fn a_closed_stdout_leaves_the_server_alive() {
 struct Stubborn(u32);
 
 impl Tap for Stubborn {
-    fn stop(&mut self, _why: Stop) -> Leave {
+    fn stop(&mut self, _why: Stop) -> OnStop {
         self.0 += 1;
         let line = Emit::Bytes(format!("{}\n", self.0).into_bytes());
         if self.0 < 3 {
-            Leave::Stay(vec![line])
+            OnStop::Stay(vec![line])
         } else {
-            Leave::Go(vec![line])
+            OnStop::Go(vec![line])
         }
     }
 }

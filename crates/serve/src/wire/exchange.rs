@@ -8,12 +8,12 @@ use std::time::Duration;
 use rmcp::model::RequestId;
 use serde_json::Value;
 
-use crate::tap::{Emit, Frame, HandOn, Kind, Tap};
+use crate::tap::{Emit, Forward, Frame, Kind, Tap};
 
 /// The only revision with JSON-RPC batches.
 const BATCH_REVISION: &str = "2025-03-26";
 
-/// What a handler waits for.
+/// The event that a handler waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitsFor {
     /// Time: it goes on by itself.
@@ -40,7 +40,7 @@ struct Open {
 struct Batch {
     waiting: usize,
     answers: Vec<Vec<u8>>,
-    /// What is told when they are out.
+    /// Notified when they are sent.
     outs: Vec<Emit>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Arrival {
     pub(crate) sender: Option<Value>,
 }
 
-/// What is known of one connection.
+/// The state of one connection.
 pub(crate) struct Exchange {
     pub(crate) tap: Box<dyn Tap>,
     /// Requests of the client, by the text of their id.
@@ -77,7 +77,7 @@ pub(crate) struct Exchange {
     behind: bool,
     /// Requests of ours.
     asked: HashMap<String, Open>,
-    /// What follows an answer, by the id it answers.
+    /// Messages that follow an answer, by the id of its request.
     after: HashMap<String, After>,
     batches: HashMap<u64, Batch>,
     next_batch: u64,
@@ -140,10 +140,10 @@ impl Exchange {
             ..frame(&message, kind, known.as_ref())
         });
         let mut emits = heard.emit;
-        let message = match heard.hand_on {
-            HandOn::AsItCame => Some(message),
-            HandOn::Instead(other) => Some(other),
-            HandOn::Nothing => None,
+        let message = match heard.forward {
+            Forward::AsItCame => Some(message),
+            Forward::Instead(other) => Some(other),
+            Forward::Nothing => None,
         };
         if let Some(message) = &message {
             match kind {
@@ -326,7 +326,7 @@ impl Exchange {
     }
 }
 
-/// The kind of a message by its members, or nothing for what is no JSON-RPC message.
+/// The kind of a message by its members, or nothing for what is not a JSON-RPC message.
 pub(crate) fn kind_of(message: &Value) -> Option<Kind> {
     let members = message.as_object()?;
     match (members.get("method"), members.get("id")) {

@@ -25,12 +25,12 @@ pub(super) use self::exchange::{Arrival, Exchange, WaitsFor, kind_of};
 pub(super) use self::reader::{Limits, Reader, Written, for_rmcp, has_odd_cursor, typed};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::Writer;
-use super::tap::{Emit, Leave, Stop, Tap, Ticket};
+use super::tap::{Emit, OnStop, Stop, Tap, Ticket};
 
 /// The longest wait for a handler before the next message is handed to rmcp all the same.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// What the writer is asked to do.
+/// A command for the writer.
 #[derive(Debug)]
 enum Job {
     /// These, in order.
@@ -101,8 +101,8 @@ impl Wire {
     /// Asks the tap whether `why` ends the server; what it wants sent is queued.
     pub(super) fn stop(&self, why: Stop) -> bool {
         let (emits, ends) = match self.exchange().tap.stop(why) {
-            Leave::Go(emits) => (emits, true),
-            Leave::Stay(emits) => (emits, false),
+            OnStop::Go(emits) => (emits, true),
+            OnStop::Stay(emits) => (emits, false),
         };
         self.emit(emits);
         ends
@@ -158,7 +158,7 @@ impl Wire {
         self.settled.notify_waiters();
     }
 
-    /// What the tap wanted to hear of is out.
+    /// Everything before this ticket was sent.
     fn out(&self, ticket: Ticket) {
         self.exchange().tap.out(ticket);
     }

@@ -17,11 +17,11 @@ use crate::tap::{Kind, Stop};
 /// A line longer than this is refused unread, as rmcp's own transport drops it.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// What is told of a line over [`MAX_LINE`].
+/// The error for a line longer than [`MAX_LINE`].
 const TOO_LONG: &str = "Invalid request: it is longer than 16 MiB";
 
-/// What is told of JSON that cannot be taken apart.
-const TOO_DEEP: &str = "Invalid request: it is nested too deep, or holds text that is no Unicode";
+/// The error for JSON that cannot be parsed.
+const TOO_DEEP: &str = "Invalid request: it is nested too deep, or holds text that is not Unicode";
 
 /// How long answers that only take time are waited for after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ pub(crate) struct Reader<R> {
     pub(super) core: mpsc::Sender<ClientJsonRpcMessage>,
     pub(super) limits: Limits,
     pub(super) requests: u64,
-    /// What came of the next line so far; a read that is given up loses nothing.
+    /// The part of the next line that was read; a cancelled read loses nothing.
     pub(super) part: Vec<u8>,
     /// Whether it is too long, and the rest of it is passed over.
     pub(super) too_long: bool,
@@ -156,11 +156,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         self.wire.exchange().tap.noise(line);
         let mark = b"\"jsonrpc\"";
         if line.windows(mark.len()).any(|part| part == mark) {
-            self.refuse(&Value::Null, -32700, "Parse error: the line is no JSON");
+            self.refuse(&Value::Null, -32700, "Parse error: the line is not JSON");
         }
     }
 
-    /// What is too long or too deep to be read has no id that is known.
+    /// The id of a line that is too long or too deep is unknown.
     async fn unreadable(&self, why: &str) {
         self.wire.settle().await;
         self.wire.exchange().tap.noise(&[]);
@@ -213,7 +213,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// JSON that is no message is answered, under its id where it has one.
+    /// JSON that is not a message is answered, under its id where it has one.
     fn wrong_shape(&self, message: &Value) {
         self.wire
             .exchange()
@@ -232,12 +232,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         drop(self.wire.send(&answer));
     }
 
-    /// What we asked must not stay open because the answer makes no sense.
+    /// A request of ours is closed even if its answer is invalid.
     async fn broken_answer(&self, message: &Value) {
         let error = json!({
             "jsonrpc": "2.0",
             "id": message["id"],
-            "error": {"code": -32600, "message": "the client's answer is no JSON-RPC answer"},
+            "error": {"code": -32600, "message": "the client's answer is not a JSON-RPC answer"},
         });
         if let Some(typed) = typed(&error) {
             drop(self.core.send(typed).await);
@@ -268,7 +268,7 @@ fn is_request(message: &Value) -> bool {
         && message_id(message).is_some_and(|id| id.is_string() || id.is_i64())
 }
 
-/// What a request asks for, exactly as it was written.
+/// The params of a request, exactly as written.
 #[derive(Debug, Clone)]
 pub(crate) struct Written {
     /// The arguments; nothing where there were none.

@@ -22,7 +22,7 @@ pub(super) fn inbox() -> (mpsc::Sender<ClientJsonRpcMessage>, Inbox) {
     (sender, Inbox(Arc::new(Mutex::new(receiver))))
 }
 
-/// What rmcp sends and receives through.
+/// The transport that rmcp uses.
 pub(crate) struct WireTransport {
     wire: Wire,
     inbox: Inbox,

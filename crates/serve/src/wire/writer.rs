@@ -28,7 +28,7 @@ pub(crate) struct Writer<W, E> {
     taken: Vec<Vec<u8>>,
 }
 
-/// What a wait was for.
+/// The purpose of a wait.
 enum Later {
     /// The rest of a list.
     Rest(Vec<Emit>),
@@ -211,7 +211,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         Ok(())
     }
 
-    /// A closed stderr is no reason to stop answering.
+    /// The server goes on answering when stderr is closed.
     async fn write_errors(&mut self, bytes: &[u8]) {
         let _ = self.errors.write_all(bytes).await;
         let _ = self.errors.flush().await;

@@ -104,7 +104,7 @@ shape! {
         /// meant as it is, also for `--strict-vacuity`.
         findings = "findings": NoneOrTexts;
         /// None of these expectations holds. An answer that has nothing of what one speaks of is no proof of that: what
-        /// is looked for in JSON fails here when the text is no JSON or holds several JSON values, when nothing is at
+        /// is looked for in JSON fails here when the text is not JSON or holds several JSON values, when nothing is at
         /// a path (but for `exists`), and when the array or the declared schema is not there.
         not = "not": Box<RawExpect>;
     }

@@ -84,8 +84,8 @@ fn other_lengths_are_explained() {
     min_results: $: expected at least 1 result, there are 0
     min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
     min_results: expected at least 1 result, the JSON is a string, not an array
-    min_results: expected at least 1 result, the text is no JSON (expected ident at line 1 column 2)
-    min_results: expected at least 1 result, the text is no JSON (expected value at line 1 column 1)
+    min_results: expected at least 1 result, the text is not JSON (expected ident at line 1 column 2)
+    min_results: expected at least 1 result, the text is not JSON (expected value at line 1 column 1)
       hint: the tool answered with an error: `index is missing`
     min_results: expected at least 1 result, the answer is the JSON-RPC error 1, `m`
       hint: if this error is what should happen, expect it with `error: {code: 1}`
@@ -227,6 +227,6 @@ fn the_delta_is_exact_unless_cut() {
       hint: the values are alike, the types are not: a number is expected, the answer has a string
     net_delta: expected the member `net_delta` to be `2`, the JSON object does not have it
     net_delta: expected the member `net_delta` to be `2`, the JSON is an array of 1 item
-    net_delta: expected the member `net_delta` to be `2`, the text is no JSON (expected value at line 1 column 1)
+    net_delta: expected the member `net_delta` to be `2`, the text is not JSON (expected value at line 1 column 1)
     "#);
 }

@@ -554,12 +554,12 @@ fn a_text_that_is_no_json_is_explained() {
         (in_structured("$.a"), says("{\"a\": 1}")),
         (in_structured("$.b"), structured),
     ]), @"
-    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is not JSON (expected value at line 1 column 1)
     json_path: expected the text to be JSON with `$.a`: `1`, the text is empty
-    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
-    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected ident at line 1 column 2)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is not JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is not JSON (expected ident at line 1 column 2)
       hint: the tool answered with an error: `no such file`
-    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is not JSON (expected value at line 1 column 1)
       hint: the answer has structured content: `structured` looks there
     structured: expected structured content with `$.a`: `1`, the answer has no structured content
     structured: $.b: expected `1`, nothing is there

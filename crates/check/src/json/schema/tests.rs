@@ -65,7 +65,7 @@ fn documents_that_do_not_are_explained() {
     json_schema: $.id: expected JSON that satisfies the schema (inline), "5" is not of type "integer"
     json_schema: $.tags[1]: expected JSON that satisfies the schema (inline), 7 is not of type "string"
     json_schema: $: expected JSON that satisfies the schema (inline), "id" is a required property
-    json_schema: expected JSON that satisfies the schema (inline), the text is no JSON (expected value at line 1 column 1)
+    json_schema: expected JSON that satisfies the schema (inline), the text is not JSON (expected value at line 1 column 1)
     json_schema: expected JSON that satisfies the schema (inline), the text is empty
     json_schema: $.id: expected JSON that satisfies the schema (inline), 0 is less than the minimum of 1
     json_schema: expected JSON that satisfies the schema (inline), the answer is the JSON-RPC error -32603, `x`

@@ -29,7 +29,7 @@ const ABOVE: &str = "(above)";
 /// How many folders above the suite's a reference can reach.
 const MOST_ABOVE: usize = 16;
 
-/// What is escaped in names of files.
+/// The characters that are escaped in file names.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -106,7 +106,7 @@ pub fn compile_beside(
         };
         let text = read(&path).map_err(unusable)?;
         let document = serde_json::from_str(&text)
-            .map_err(|error| unusable(format!("`{shown}` is no JSON: {error}")))?;
+            .map_err(|error| unusable(format!("`{shown}` is not JSON: {error}")))?;
         if !shelf.put(wanted, document) {
             let reason = format!("it refers to more than {MOST_DOCUMENTS} documents");
             return Err(Unusable::whole(reason));
@@ -114,7 +114,7 @@ pub fn compile_beside(
     }
 }
 
-/// What is wrong with a schema, and where in it.
+/// Why a schema is invalid, and where in it.
 fn told(error: &Invalid) -> String {
     match error.place.as_str() {
         "" => error.message.clone(),

@@ -37,11 +37,11 @@ pub struct Schema(Validator);
 pub enum NotCompiled {
     /// It has more references than [`size::MOST_REFERENCES`].
     TooLarge,
-    /// It is no valid schema, or refers to a document that is not fetched.
+    /// It is not a valid schema, or refers to a document that is not fetched.
     Invalid(Box<Invalid>),
 }
 
-/// What is wrong with a schema.
+/// Why a schema is invalid.
 #[derive(Debug)]
 pub struct Invalid {
     /// What is wrong.
@@ -89,7 +89,7 @@ impl Invalid {
     }
 }
 
-/// What is wrong with a reference.
+/// Why a reference is invalid.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the errors are the library's, and all others are told in its words"
@@ -133,7 +133,7 @@ fn patterns() -> PatternOptions<FancyRegex> {
 }
 
 impl Schema {
-    /// What holds a document against it. It has no bound on its time: the caller has a deadline.
+    /// Validates a document. It has no bound on its time: the caller has a deadline.
     pub fn validator(&self) -> &Validator {
         &self.0
     }

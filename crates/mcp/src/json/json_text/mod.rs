@@ -88,7 +88,7 @@ fn no_document(text: &str, begin: usize, error: &Error) -> NoDocument {
     let indent = before.rsplit('\n').next().unwrap_or_default().len();
     let column = column + if line == 1 { indent } else { 0 };
     let line = before.matches('\n').count() + line;
-    let reason = format!("the text is no JSON{cut_off} ({wrong} at line {line} column {column})");
+    let reason = format!("the text is not JSON{cut_off} ({wrong} at line {line} column {column})");
     NoDocument { reason, at }
 }
 
@@ -327,7 +327,7 @@ mod tests {
             let told = document(text).unwrap_err();
             assert_eq!(
                 told.reason,
-                format!("the text is no JSON{wanted}"),
+                format!("the text is not JSON{wanted}"),
                 "{text}"
             );
             told.at

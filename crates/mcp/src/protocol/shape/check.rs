@@ -55,7 +55,7 @@ struct Checking {
 impl Checking {
     fn record(&mut self, record: &Record, value: &Value) {
         let Some(members) = value.as_object() else {
-            return self.wrong(value, "object");
+            return self.wrong(value, "an object");
         };
         for member in record.members {
             if !member.is_in(self.revision) {
@@ -86,15 +86,15 @@ impl Checking {
             Shape::AtMost(most, item) => return self.at_most(most, *item, value),
             Shape::Field => return self.field(value),
             Shape::Map(item) => return self.map(*item, value),
-            Shape::Text => (value.is_string(), "text"),
-            Shape::Flag => (value.is_boolean(), "boolean"),
-            Shape::Number => (value.is_number(), "number"),
-            Shape::Ratio => (is_ratio(value), "number from 0 to 1"),
-            Shape::Integer => (is_integer(value), "integer"),
-            Shape::Natural => (is_natural(value), "integer from 0 on"),
-            Shape::IntegerOrNull => (value.is_null() || is_integer(value), "integer or null"),
-            Shape::Token => (value.is_string() || is_integer(value), "text or integer"),
-            Shape::Object => (value.is_object(), "object"),
+            Shape::Text => (value.is_string(), "a text"),
+            Shape::Flag => (value.is_boolean(), "a boolean"),
+            Shape::Number => (value.is_number(), "a number"),
+            Shape::Ratio => (is_ratio(value), "a number from 0 to 1"),
+            Shape::Integer => (is_integer(value), "an integer"),
+            Shape::Natural => (is_natural(value), "an integer from 0 on"),
+            Shape::IntegerOrNull => (value.is_null() || is_integer(value), "an integer or null"),
+            Shape::Token => (value.is_string() || is_integer(value), "a text or integer"),
+            Shape::Object => (value.is_object(), "an object"),
             Shape::Const(text) => (value.as_str() == Some(text), text),
             Shape::Words(words) => return self.words(words, value),
         };
@@ -105,7 +105,7 @@ impl Checking {
 
     fn words(&mut self, words: &[&str], value: &Value) {
         match value.as_str() {
-            None => self.wrong(value, "text"),
+            None => self.wrong(value, "a text"),
             Some(text) if words.contains(&text) => {}
             Some(_) => {
                 let message = format!("is none of {}", words.join(", "));
@@ -116,7 +116,7 @@ impl Checking {
 
     fn list(&mut self, shape: Shape, value: &Value) {
         let Some(items) = value.as_array() else {
-            return self.wrong(value, "array");
+            return self.wrong(value, "an array");
         };
         for (index, item) in items.iter().enumerate() {
             let length = self.path.len();
@@ -145,7 +145,7 @@ impl Checking {
     /// A field of a form is flat, so that every client can show it. Other keywords of it are left alone.
     fn field(&mut self, value: &Value) {
         let Some(members) = value.as_object() else {
-            return self.wrong(value, "object");
+            return self.wrong(value, "an object");
         };
         let known = FIELD_TYPES.len() - usize::from(!self.revision.has_choices_of_several());
         let types = &FIELD_TYPES[..known];
@@ -158,7 +158,7 @@ impl Checking {
         }
     }
 
-    /// What can be chosen of, in a choice of several.
+    /// The options of a choice.
     fn choice(&mut self, items: Option<&Value>) {
         let Some(items) = items else {
             return self.flaw(FlawKind::Schema, "is missing");
@@ -176,7 +176,7 @@ impl Checking {
 
     fn map(&mut self, shape: Shape, value: &Value) {
         let Some(members) = value.as_object() else {
-            return self.wrong(value, "object");
+            return self.wrong(value, "an object");
         };
         for (name, member) in members {
             self.at(name, |checking| checking.shape(shape, member));
@@ -191,7 +191,7 @@ impl Checking {
             if value.is_object() {
                 return self.missing("type");
             }
-            return self.wrong(value, "object");
+            return self.wrong(value, "an object");
         };
         let known = kinds
             .iter()
@@ -215,7 +215,7 @@ impl Checking {
                 let message = format!("has neither of {}", names.join(", "));
                 self.flaw(FlawKind::Schema, &message);
             }
-            None => self.wrong(value, "object"),
+            None => self.wrong(value, "an object"),
         }
     }
 
@@ -236,7 +236,7 @@ impl Checking {
     }
 
     fn wrong(&mut self, value: &Value, wanted: &str) {
-        let message = format!("is {}, no {wanted}", kind_of(value));
+        let message = format!("is {}, not {wanted}", kind_of(value));
         self.flaw(FlawKind::Schema, &message);
     }
 
@@ -296,7 +296,7 @@ mod tests {
         case(
             call,
             json!({"content": [], "isError": "yes"}),
-            Some("`isError` is a text, no boolean"),
+            Some("`isError` is a text, not a boolean"),
         );
         case(
             call,
@@ -316,12 +316,12 @@ mod tests {
         case(
             call,
             json!({"content": [{"type": "text", "text": "", "annotations": {"priority": 7}}]}),
-            Some("`content[0].annotations.priority` is a number, no number from 0 to 1"),
+            Some("`content[0].annotations.priority` is a number, not a number from 0 to 1"),
         );
         case(
             Method::ToolsList,
             json!({"tools": [], "nextCursor": 3}),
-            Some("`nextCursor` is a number, no text"),
+            Some("`nextCursor` is a number, not a text"),
         );
     }
 
@@ -348,9 +348,13 @@ mod tests {
             case(
                 revision,
                 json!({"type": ["string", "null"]}),
-                Some(".type` is an array, no text"),
+                Some(".type` is an array, not a text"),
             );
-            case(revision, json!("string"), Some("` is a text, no object"));
+            case(
+                revision,
+                json!("string"),
+                Some("` is a text, not an object"),
+            );
         }
         let flat = ".type` is none of boolean, integer, number, string";
         let nested = json!({"type": "object", "properties": {"b": {"type": "string"}}});

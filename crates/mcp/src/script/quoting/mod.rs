@@ -17,7 +17,9 @@ pub fn filled_path(template: &Template, bindings: &Bindings) -> Result<String, S
     let parts = parts.map_err(|unknown| unknown.to_string())?;
     let text: String = parts.iter().map(Part::text).collect();
     match bindings.dialect {
-        Dialect::Native => path(&parts).map_err(|reason| format!("`{text}` is no path: {reason}")),
+        Dialect::Native => {
+            path(&parts).map_err(|reason| format!("`{text}` is not a path: {reason}"))
+        }
         Dialect::Compat => Ok(text),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Break, Dialogue, Heard, Transcript};
+use super::{Break, Dialogue, ReceivedFrame, Transcript};
 use crate::{
     observation::{
         disruption::DisruptionKind,
@@ -44,16 +44,16 @@ impl HalfAnswer {
 
 /// An answer without an id, of which nobody knows whose it is.
 #[derive(Debug)]
-pub(in crate::session) struct Doubt {
+pub(in crate::session) struct NamelessAnswer {
     /// The requests that waited when it came, and still do.
     waiting: Vec<Id>,
-    /// What the finding says.
+    /// The message of the finding.
     noted: String,
     /// What it says of an answer to a notification.
     to_notification: String,
 }
 
-impl Doubt {
+impl NamelessAnswer {
     /// It was for a notification.
     fn acquit(self, record: &mut Record) {
         let is_noted = |finding: &&mut Finding| {
@@ -67,7 +67,7 @@ impl Doubt {
 }
 
 impl Dialogue {
-    pub(super) fn response(&mut self, response: Response, heard: Heard<'_>) {
+    pub(super) fn response(&mut self, response: Response, heard: ReceivedFrame<'_>) {
         let fit = match &response.id {
             Some(id) => self.requests.fit(id),
             None => Fit::Unknown,
@@ -117,14 +117,14 @@ impl Dialogue {
     }
 
     /// An answer that was waited for, until the deadline or until it was cancelled.
-    fn answered_late(&mut self, response: &Response, heard: Heard<'_>) {
+    fn answered_late(&mut self, response: &Response, heard: ReceivedFrame<'_>) {
         if let Some(overdue) = &mut self.overdue {
             overdue.answered(response, heard.at_us);
         }
     }
 
     /// A second answer, which is looked at where frames are what is observed.
-    fn once_more(&mut self, mut response: Response, heard: Heard<'_>) {
+    fn once_more(&mut self, mut response: Response, heard: ReceivedFrame<'_>) {
         let is_observed = |transcript: &Transcript| {
             let id = response.id.as_ref();
             id.is_some_and(|id| transcript.has_asked(id))
@@ -144,7 +144,7 @@ impl Dialogue {
         id: &Id,
         method: &str,
         body: HalfAnswer,
-        heard: Heard<'_>,
+        heard: ReceivedFrame<'_>,
     ) {
         let (Fit::Open(at) | Fit::Retyped(at)) = self.requests.fit(id) else {
             return;
@@ -166,8 +166,8 @@ impl Dialogue {
         }
     }
 
-    /// An answer that nobody waits for.
-    fn stray(&mut self, response: &Response, heard: Heard<'_>) {
+    /// An answer that fits no open request.
+    fn stray(&mut self, response: &Response, heard: ReceivedFrame<'_>) {
         if self.may_answer_notification(response) {
             self.notified -= 1;
             return self.doubt(response, heard);
@@ -214,7 +214,7 @@ impl Dialogue {
     /// An answer without an id is one to a notification, or to a request whose id the server left out. Nobody can tell
     /// while a request waits, and who takes the one for the other fails a tool that is merely slow: so it ends no wait,
     /// and what it was shows when the request is answered.
-    fn doubt(&mut self, response: &Response, heard: Heard<'_>) {
+    fn doubt(&mut self, response: &Response, heard: ReceivedFrame<'_>) {
         let named = |what: &str| match &response.error {
             Some(error) => format!("{what}: {}", brief(error)),
             None => what.to_owned(),
@@ -234,7 +234,7 @@ impl Dialogue {
         );
         self.note(FindingCode::NullId, noted.as_str(), heard);
         let open = self.requests.open().iter();
-        self.doubts.push(Doubt {
+        self.doubts.push(NamelessAnswer {
             waiting: open.map(|open| open.id.clone()).collect(),
             noted,
             to_notification,
@@ -242,7 +242,7 @@ impl Dialogue {
     }
 
     /// A request is answered: what came without an id while it waited was not for it.
-    fn answered(&mut self, at: usize, heard: Heard<'_>) {
+    fn answered(&mut self, at: usize, heard: ReceivedFrame<'_>) {
         let Some(open) = self.requests.open().get(at) else {
             return;
         };
@@ -254,13 +254,13 @@ impl Dialogue {
         for doubt in &mut self.doubts {
             doubt.waiting.retain(|id| *id != open.id);
         }
-        let is_clear = |doubt: &mut Doubt| doubt.waiting.is_empty();
+        let is_clear = |doubt: &mut NamelessAnswer| doubt.waiting.is_empty();
         for doubt in self.doubts.extract_if(.., is_clear) {
             doubt.acquit(&mut self.record);
         }
     }
 
-    /// Every answer without an id that was in doubt was for a notification.
+    /// All doubtful answers without an id were for notifications.
     fn acquit_all(&mut self) {
         for doubt in self.doubts.drain(..) {
             doubt.acquit(&mut self.record);
@@ -289,7 +289,7 @@ impl Dialogue {
         }
     }
 
-    fn settle(&mut self, at: usize, mut response: Response, heard: Heard<'_>) {
+    fn settle(&mut self, at: usize, mut response: Response, heard: ReceivedFrame<'_>) {
         self.one_body(&mut response, heard);
         if let Some(transcript) = &mut self.transcript {
             transcript.answers.push(response.clone());
@@ -301,7 +301,7 @@ impl Dialogue {
     }
 
     /// What is told on a stream from now on stands for the answer to the request at this place.
-    pub(super) fn acknowledge(&mut self, at: usize, honoured: Value, heard: Heard<'_>) {
+    pub(super) fn acknowledge(&mut self, at: usize, honoured: Value, heard: ReceivedFrame<'_>) {
         let response = Response {
             id: None,
             odd_id: None,
@@ -311,7 +311,7 @@ impl Dialogue {
         self.close(at, Past::Streamed, response, heard);
     }
 
-    fn close(&mut self, at: usize, past: Past, response: Response, heard: Heard<'_>) {
+    fn close(&mut self, at: usize, past: Past, response: Response, heard: ReceivedFrame<'_>) {
         let (told, server_requests) = self.record.arrived();
         self.requests.close(at, past, |open| Settled {
             response,
@@ -336,7 +336,7 @@ impl Dialogue {
     }
 
     /// An answer has a result or an error. A member that is null beside one that is not counts as absent.
-    fn one_body(&mut self, response: &mut Response, heard: Heard<'_>) {
+    fn one_body(&mut self, response: &mut Response, heard: ReceivedFrame<'_>) {
         let (code, message) = match (&response.result, &response.error) {
             (Some(result), Some(error)) => {
                 let nulls = (result.is_null(), error.is_null());
@@ -361,7 +361,7 @@ impl Dialogue {
         }
     }
 
-    fn error_object(&mut self, error: &Value, heard: Heard<'_>) {
+    fn error_object(&mut self, error: &Value, heard: ReceivedFrame<'_>) {
         if !error.get("code").is_some_and(is_integer) {
             let message = "the error's `code` is missing or no integer";
             self.note(FindingCode::ErrorCode, message, heard);

@@ -15,13 +15,13 @@ use serde_json::{Map, Value};
 
 pub(in crate::session) use self::transcript::Transcript;
 use self::{
-    answers::{Doubt, HalfAnswer},
+    answers::{HalfAnswer, NamelessAnswer},
     levels::LogLevels,
 };
 use super::{
     client::Client,
     correlation::Correlation,
-    late::{Overdue, Voice},
+    late::Overdue,
     line::{self, Line},
     progress::Progress,
     record::{Record, brief, shown},
@@ -71,7 +71,7 @@ pub(super) struct Break {
 
 /// A received message with its place in time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heard<'a> {
+pub(super) struct ReceivedFrame<'a> {
     /// Its bytes.
     pub(super) bytes: &'a [u8],
     /// What the transport says of it.
@@ -80,7 +80,7 @@ pub(super) struct Heard<'a> {
     pub(super) at_us: u64,
 }
 
-/// The state.
+/// The state of a session.
 #[derive(Debug, Default)]
 pub(super) struct Dialogue {
     /// Requests and answers.
@@ -97,11 +97,11 @@ pub(super) struct Dialogue {
     pub(super) revision: Revision,
     /// Which log messages the server may send.
     pub(super) log_levels: LogLevels,
-    /// What the handshake told; nothing before it.
+    /// The facts from the handshake; `None` before it.
     pub(super) facts: Option<Arc<SessionFacts>>,
     /// Whether the server was ever heard, whatever the assertion.
-    pub(super) voice: Voice,
-    /// What was not answered when the time was over.
+    pub(super) was_heard: bool,
+    /// The requests that were not answered in time.
     pub(super) overdue: Option<Overdue>,
     /// The ids of the server's own requests, as many as are kept: they may be those of ours too.
     their_ids: HashSet<Id>,
@@ -112,12 +112,12 @@ pub(super) struct Dialogue {
     /// An answer that fits no request came while exactly one was open.
     pub(super) suspect: Option<Break>,
     /// Answers without an id that may be those of a request.
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) doubts: Vec<NamelessAnswer>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
     /// What was lacking where an answer could not come any more.
     pub(super) lack: Lack,
-    /// What had come of a message when the time was over.
+    /// The part of a message that had come when the time was over.
     pub(super) begun: Option<String>,
     /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
     pub(super) cut_off: Option<Vec<u8>>,
@@ -163,14 +163,14 @@ impl Dialogue {
     }
 
     /// Takes one received line.
-    pub(super) fn hear(&mut self, heard: Heard<'_>) {
+    pub(super) fn hear(&mut self, heard: ReceivedFrame<'_>) {
         let bytes = heard.bytes;
         let reading = line::read(bytes);
         for (code, message) in reading.mended {
             self.record.note(code, message, bytes);
         }
         if !matches!(reading.line, Line::Blank) {
-            self.voice = Voice::Heard;
+            self.was_heard = true;
             self.record.hear(bytes, heard.at_us);
             if let Some(transcript) = &mut self.transcript
                 && !matches!(reading.line, Line::TooMany)
@@ -225,7 +225,7 @@ impl Dialogue {
     }
 
     /// Adds a finding that shows what was heard.
-    fn note(&mut self, code: FindingCode, message: impl Into<String>, heard: Heard<'_>) {
+    fn note(&mut self, code: FindingCode, message: impl Into<String>, heard: ReceivedFrame<'_>) {
         self.record.note(code, message, heard.bytes);
     }
 
@@ -243,7 +243,7 @@ impl Dialogue {
 
     /// Takes the beginning of a line that is longer than what is read.
     pub(super) fn hear_too_long(&mut self, head: &[u8], length: usize, at_us: u64) {
-        self.voice = Voice::Heard;
+        self.was_heard = true;
         self.record.hear(head, at_us);
         let message = "a line is longer than 64 MiB, the bound of this tool";
         self.record.note(
@@ -263,7 +263,7 @@ impl Dialogue {
         at_us: u64,
     ) {
         if !shown.is_empty() {
-            self.voice = Voice::Heard;
+            self.was_heard = true;
             self.record.hear(shown, at_us);
         }
         let is_open = self.requests.open().iter().any(|open| open.id == *id);
@@ -289,7 +289,7 @@ impl Dialogue {
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
             Ok(_) => {
-                let message = "the last line has no newline at its end, so it is no frame yet";
+                let message = "the last line has no newline at its end, so it is not a frame yet";
                 self.record
                     .note(FindingCode::NoFinalNewline, message, bytes);
             }
@@ -300,7 +300,8 @@ impl Dialogue {
                 ));
             }
             Err(_) => {
-                let message = "the last line is no JSON-RPC message, and has no newline at its end";
+                let message =
+                    "the last line is not a JSON-RPC message, and has no newline at its end";
                 self.record.note(FindingCode::StdoutNoise, message, bytes);
             }
         }
@@ -308,7 +309,7 @@ impl Dialogue {
 
     /// The last message of a stream, which did not come to its end after our close. One that had begun before is cut off
     /// by that.
-    pub(super) fn hear_last(&mut self, heard: Heard<'_>) {
+    pub(super) fn hear_last(&mut self, heard: ReceivedFrame<'_>) {
         let ours = heard.meta == FrameMeta::Line(LineEnd::CutOff);
         if !ours && !heard.bytes.iter().all(u8::is_ascii_whitespace) {
             self.cut_off = Some(heard.bytes.to_vec());
@@ -343,7 +344,7 @@ impl Dialogue {
         }
     }
 
-    fn value(&mut self, value: Value, heard: Heard<'_>) {
+    fn value(&mut self, value: Value, heard: ReceivedFrame<'_>) {
         let Value::Array(messages) = value else {
             return self.message(value, heard);
         };
@@ -360,7 +361,7 @@ impl Dialogue {
         }
     }
 
-    fn message(&mut self, value: Value, heard: Heard<'_>) {
+    fn message(&mut self, value: Value, heard: ReceivedFrame<'_>) {
         let version = match value.get("jsonrpc") {
             Some(Value::String(version)) if version == "2.0" => None,
             Some(other) => Some((
@@ -404,7 +405,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Client, Dialogue, FrameMeta, Heard, Id, LineEnd, Revision};
+    use super::{Client, Dialogue, FrameMeta, Id, LineEnd, ReceivedFrame, Revision};
     use crate::{protocol::meta::SUBSCRIPTION_ID, script::client::ClientBehaviour};
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -458,7 +459,7 @@ mod tests {
         for _ in 0..5_000 {
             let bytes = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
             let meta = FrameMeta::Line(LineEnd::Newline);
-            dialogue.hear(Heard {
+            dialogue.hear(ReceivedFrame {
                 bytes,
                 meta,
                 at_us: 0,
@@ -477,7 +478,7 @@ mod tests {
                 dialogue.asked(Id::Number("1".into()), "tools/call", 0);
                 dialogue.asked(Id::Number("2".into()), "subscriptions/listen", 0);
                 for line in &lines {
-                    dialogue.hear(Heard { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
+                    dialogue.hear(ReceivedFrame { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
                 }
                 // Every request of the server is answered once, where there are any.
                 let asked = dialogue.record.server_requests.len();

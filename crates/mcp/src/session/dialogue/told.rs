@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialogue, Heard, Life};
+use super::{Dialogue, Life, ReceivedFrame};
 use crate::{
     observation::{
         NotificationSeen, ServerRequestSeen, disruption::DisruptionKind, finding::FindingCode,
@@ -30,7 +30,7 @@ const INVALID_REQUEST: i64 = -32600;
 const KEPT_IDS: usize = 1_000;
 
 impl Dialogue {
-    pub(super) fn notification(&mut self, method: String, params: Value, heard: Heard<'_>) {
+    pub(super) fn notification(&mut self, method: String, params: Value, heard: ReceivedFrame<'_>) {
         let deviation = match method.as_str() {
             "notifications/progress" => self.progress.check(&params),
             "notifications/message" => self.log_message(&params),
@@ -90,7 +90,7 @@ impl Dialogue {
         &mut self,
         method: &str,
         params: &Value,
-        heard: Heard<'_>,
+        heard: ReceivedFrame<'_>,
     ) -> Option<(FindingCode, String)> {
         if !self.revision.is_stateless() {
             return None;
@@ -220,7 +220,7 @@ impl Dialogue {
         id: Option<&Id>,
         method: String,
         params: Value,
-        heard: Heard<'_>,
+        heard: ReceivedFrame<'_>,
     ) {
         let early = self.life == Life::Beginning && !self.revision.is_stateless();
         if early && method != "ping" {
@@ -237,7 +237,7 @@ impl Dialogue {
     }
 
     /// Answers a request of the server, in a revision where servers make some.
-    fn respond(&mut self, id: Option<&Id>, method: &str, params: &Value, heard: Heard<'_>) {
+    fn respond(&mut self, id: Option<&Id>, method: &str, params: &Value, heard: ReceivedFrame<'_>) {
         if let Some(id) = id {
             self.identified(id, method, heard);
         }
@@ -263,7 +263,7 @@ impl Dialogue {
         }
     }
 
-    /// What the client says to what the server asks, and what is wrong with that.
+    /// The answers of the client to requests of the server, and their problems.
     pub(in crate::session) fn consider(
         &mut self,
         method: &str,
@@ -292,7 +292,7 @@ impl Dialogue {
     }
 
     /// What the server says or asks of its own accord has something as its id that is none.
-    pub(super) fn misnamed(&mut self, odd: Option<String>, method: &str, heard: Heard<'_>) {
+    pub(super) fn misnamed(&mut self, odd: Option<String>, method: &str, heard: ReceivedFrame<'_>) {
         if let Some(odd) = odd {
             let message = format!(
                 "`{}` with the id {odd}, neither number nor text",
@@ -303,7 +303,7 @@ impl Dialogue {
     }
 
     /// Looks at the id that the server gave to a request of its own.
-    fn identified(&mut self, id: &Id, method: &str, heard: Heard<'_>) {
+    fn identified(&mut self, id: &Id, method: &str, heard: ReceivedFrame<'_>) {
         if let Id::Number(written) = id
             && written
                 .parse()
@@ -324,7 +324,7 @@ impl Dialogue {
         let mut open = self.requests.open().iter();
         if method != "ping" && open.any(|open| open.id == *id && open.method == method) {
             let message = format!(
-                "`{}` came back with its id: the program sends back what it is sent, and is no MCP server",
+                "`{}` came back with its id: the program sends back what it is sent, and is not an MCP server",
                 brief_name(method)
             );
             self.break_off(DisruptionKind::Violation, message, heard.bytes);

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     correlation::{Settled, id_value},
-    dialogue::{Break, Dialogue, Heard},
+    dialogue::{Break, Dialogue, ReceivedFrame},
 };
 use crate::{
     observation::process::ExitStatus,
@@ -68,7 +68,7 @@ pub(super) struct Ticket {
 pub(super) struct Exchange {
     /// The connection, for its record and its clock too.
     pub(super) connection: Connection,
-    /// What is known and recorded.
+    /// The state and the record.
     pub(super) dialogue: Dialogue,
     exited: Option<Exited>,
     exit: Option<ExitStatus>,
@@ -348,7 +348,7 @@ impl Exchange {
         self.last_came = Some(Instant::now());
         match received {
             Inbound::Message { bytes, meta, at_us } => {
-                let heard = Heard {
+                let heard = ReceivedFrame {
                     bytes: &bytes,
                     meta,
                     at_us,

@@ -34,7 +34,7 @@ impl Exchange {
         self.at_the_end(wake, begun).await
     }
 
-    /// What lies there when a time is over.
+    /// The messages that have arrived when a time is over.
     async fn at_the_end(&mut self, wake: Instant, begun: Instant) -> Option<Inbound> {
         // In this order, and rounded up, what is read now never came later than asked for.
         let now_us = self.connection.clock().at_us();

@@ -11,7 +11,7 @@ use crate::protocol::{
 
 /// A request that was sent.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct SentRequest {
     /// Its id.
     pub(super) id: Id,
     /// Whether it is a request by the rules of JSON-RPC.
@@ -42,7 +42,7 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    /// What a frame is that was read as this value.
+    /// The kind of frame of this value.
     pub(super) fn of(text: &str, value: &Value, has_batches: bool) -> Self {
         let is_one_line = !text.trim().contains(['\n', '\r']);
         let is_batch = value.is_array();
@@ -53,7 +53,7 @@ impl Frame {
     }
 }
 
-impl Asked {
+impl SentRequest {
     /// The request with this id in a frame.
     pub(super) fn new(id: Id, request: &Value, frame: Frame) -> Self {
         let form = Form::of(request);
@@ -156,13 +156,13 @@ fn level(params: &Value) -> Option<LogLevel> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Asked, Frame, Id, Method};
+    use super::{Frame, Id, Method, SentRequest};
 
     fn method_of(text: &str) -> Option<Method> {
         let request: Value = serde_json::from_str(text).unwrap();
         let frame = Frame::of(text, &request, false);
         let request = request.get(0).unwrap_or(&request);
-        Asked::new(Id::Number("5".into()), request, frame).method
+        SentRequest::new(Id::Number("5".into()), request, frame).method
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::asked::Asked;
+use super::asked::SentRequest;
 use crate::{
     protocol::{message::RpcError, method::Method, result::ResultKind, revision::Revision},
     session::{Session, correlation::Settled, inspect, lint},
@@ -12,7 +12,7 @@ use crate::{
 impl Session {
     /// Looks into the answers, in the order of the requests; `before` is how many requests the server had made until
     /// the frames were sent.
-    pub(super) fn look_into(&mut self, answers: Vec<(&Asked, Settled)>, before: usize) {
+    pub(super) fn look_into(&mut self, answers: Vec<(&SentRequest, Settled)>, before: usize) {
         // Where the frames shake hands, it is their answer that names the revision.
         let mut revision = self
             .facts

@@ -6,7 +6,7 @@ mod findings;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::asked::{Asked, Form, Frame};
+use self::asked::{Form, Frame, SentRequest};
 use super::{
     Observed, OnEnd, Session,
     correlation::{Fit, Settled, id_value},
@@ -25,11 +25,11 @@ use crate::{
 /// What tells a tool error from other results.
 const IS_ERROR: &str = "isError";
 
-/// What the server owes for the frames that were sent.
+/// The answers that are due for the frames that were sent.
 #[derive(Debug, Default)]
 struct Owed {
     /// Answers to requests.
-    requests: Vec<Asked>,
+    requests: Vec<SentRequest>,
     /// Answers without an id, for what has none that could be answered.
     nameless: usize,
 }
@@ -93,7 +93,7 @@ impl Owed {
         let is_answer = value.get("result").is_some() || value.get("error").is_some();
         match (id.map(Id::from_value), method) {
             (Some(Some(id)), method) if method.is_some() || !is_answer => {
-                let asked = Asked::new(id, value, frame);
+                let asked = SentRequest::new(id, value, frame);
                 self.ask(session, (asked, value), method.unwrap_or_default());
             }
             (None, Some("notifications/cancelled")) => {
@@ -111,7 +111,12 @@ impl Owed {
     }
 
     /// A request is about to be sent.
-    fn ask(&mut self, session: &mut Session, (mut asked, value): (Asked, &Value), method: &str) {
+    fn ask(
+        &mut self,
+        session: &mut Session,
+        (mut asked, value): (SentRequest, &Value),
+        method: &str,
+    ) {
         let dialogue = &mut session.exchange.dialogue;
         // Of two requests with one id nobody can say which one an answer is for.
         let mut others = self.requests.iter_mut();
@@ -138,15 +143,15 @@ impl Owed {
     }
 
     /// The request that carries a progress token, where it is one alone: whose progress is meant is known then.
-    fn with_token(&self) -> Option<(&Asked, &Id)> {
+    fn with_token(&self) -> Option<(&SentRequest, &Id)> {
         let mut all = self.requests.iter();
         let mut all = all.by_ref().filter_map(|it| Some((it, it.token.as_ref()?)));
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// How many answers without an id are no deviation.
+    /// How many answers without an id are not a deviation.
     fn due(&self) -> usize {
-        let invalid = |asked: &&Asked| asked.form == Form::Invalid;
+        let invalid = |asked: &&SentRequest| asked.form == Form::Invalid;
         self.nameless + self.requests.iter().filter(invalid).count()
     }
 }
@@ -196,7 +201,7 @@ impl Session {
         let answers = self.answers_to(&owed);
         let requests = &mut self.exchange.dialogue.requests;
         let settled = owed.requests.iter();
-        let settled: Vec<(&Asked, Settled)> = settled
+        let settled: Vec<(&SentRequest, Settled)> = settled
             .filter_map(|asked| Some((asked, requests.take(&asked.id)?)))
             .collect();
         requests.cancel_all();
@@ -306,7 +311,7 @@ fn kind_of(response: &Response) -> FrameAnswer {
             None | Some(Value::Null | Value::Bool(false)) => FrameAnswer::Success,
             Some(Value::Bool(true)) => FrameAnswer::ToolError,
             Some(Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
-                FrameAnswer::Unclear("`isError` of the answer is no boolean")
+                FrameAnswer::Unclear("`isError` of the answer is not a boolean")
             }
         },
     }

@@ -362,7 +362,12 @@ async fn answers_that_never_come() {
     let late =
         |name, acts, findings| call(name, acts, "timeout (subject)", findings, End::Deadline);
     late("drop", Vec::new(), &[]).await;
-    late("not-json", vec![line("this is no JSON")], &[F::StdoutNoise]).await;
+    late(
+        "not-json",
+        vec![line("this is not JSON")],
+        &[F::StdoutNoise],
+    )
+    .await;
     late("json-null", vec![line("null")], &[F::NotAMessage]).await;
     late(
         "always the first id",
@@ -434,7 +439,7 @@ async fn a_deadline_cancels_and_says_what_was_heard() {
     assert_eq!(disruption.frame.as_deref(), Some("oops: {}"));
     assert_eq!(
         disruption.help.as_deref(),
-        Some("the likely cause: a line on stdout is no JSON-RPC message")
+        Some("the likely cause: a line on stdout is not a JSON-RPC message")
     );
     let (_, received) = stage.close().await;
     assert_eq!(

@@ -149,7 +149,7 @@ async fn an_answer_that_is_no_whole_one_is_of_no_kind() {
     let both = r#","result":{},"error":{"code":1,"message":"x"}"#;
     case(both, "the answer has both `result` and `error`").await;
     let text = r#","result":{"content":[],"isError":"true"}"#;
-    case(text, "`isError` of the answer is no boolean").await;
+    case(text, "`isError` of the answer is not a boolean").await;
     case(r#","result":{"content":[],"isError":null}"#, "success").await;
     case(r#","result":{"content":[],"isError":true}"#, "tool error").await;
 }
@@ -185,7 +185,7 @@ async fn answers_to_requests_by_the_rules_are_looked_into() {
     case(list, refused, &[F::CapabilityNotServed]).await;
     let good = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;
     case(list, good, &[]).await;
-    // What is no request by the rules may be answered in any way.
+    // What is not a request by the rules may be answered in any way.
     for odd in [
         r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7}}"#,
         r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}"#,

@@ -1,5 +1,5 @@
 //! The tool calls in a log: our own server's journal, or JSON lines of others under the names they use. Pure;
-//! the file is read by whoever runs the assertion.
+//! the caller reads the file.
 
 mod record;
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use self::record::{PassedOver, Told, names_a_tool, told};
+use self::record::{LogEntry, PassedOver, names_a_tool, told};
 use crate::{
     json::json_text,
     observation::{TraceCall, TraceOutcome},
@@ -31,7 +31,7 @@ pub struct Log {
     pub passed_over: BTreeMap<String, usize>,
 }
 
-/// Reads a log; the error says why it cannot be used. Lines without a tool are no calls.
+/// Reads a log; the error says why it cannot be used. Lines without a tool are not calls.
 pub fn parse(text: &str) -> Result<Log, String> {
     let (mut records, mut lines) = (Vec::new(), Vec::new());
     let mut passed_over = PassedOver::default();
@@ -103,9 +103,9 @@ fn calls_of(
             continue;
         }
         match told(record) {
-            Told::Call { tool, args } => calls.push(logged(record, tool, args, &done)),
-            Told::Nothing => passed_over.note(record.values(), line),
-            Told::Unreadable(reason) => {
+            LogEntry::Call { tool, args } => calls.push(logged(record, tool, args, &done)),
+            LogEntry::Nothing => passed_over.note(record.values(), line),
+            LogEntry::Unreadable(reason) => {
                 return Err(format!(
                     "line {line} tells of a call and not of which tool: {reason}"
                 ));
@@ -165,7 +165,7 @@ fn check_journal(records: &[Map<String, Value>]) -> Result<(), String> {
     Ok(())
 }
 
-/// What became of calls whose end is a record of its own, by the number of the call.
+/// The outcomes of calls whose end has its own record, by the number of the call.
 fn outcomes(records: &[Map<String, Value>]) -> HashMap<u64, TraceOutcome> {
     let ends = records.iter().filter_map(|record| {
         let of = number(record, "of")?;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::text;
 use crate::json::{json_text, walk::walk};
 
-/// What a record tells of a call.
+/// The call in a record of a log.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum LogEntry {
     /// A tool was called with these arguments; null when there are none.
     Call {
         /// The tool.
@@ -30,14 +30,14 @@ const TOOLS: [&str; 3] = ["tool", "tool_name", "toolName"];
 const ARGUMENTS: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
 
 /// Reads a record.
-pub(super) fn told(record: &Map<String, Value>) -> Told {
+pub(super) fn told(record: &Map<String, Value>) -> LogEntry {
     for key in TOOLS {
         match record.get(key) {
             None | Some(Value::Null | Value::Bool(_)) => {}
             Some(Value::String(tool)) => return call(tool, arguments(record)),
             Some(Value::Object(tool)) => return of_object(tool, record),
             Some(Value::Number(_) | Value::Array(_)) => {
-                return Told::Unreadable("what stands for its tool is no text");
+                return LogEntry::Unreadable("what stands for its tool is not a text");
             }
         }
     }
@@ -47,7 +47,7 @@ pub(super) fn told(record: &Map<String, Value>) -> Told {
     // A bare `name` is in many logs that are not about tools.
     match (text(record, "name"), record.contains_key("arguments")) {
         (Some(tool), true) => call(tool, arguments(record)),
-        (Some(_), false) | (None, _) => Told::Nothing,
+        (Some(_), false) | (None, _) => LogEntry::Nothing,
     }
 }
 
@@ -58,33 +58,35 @@ pub(super) fn names_a_tool(record: &Map<String, Value>) -> bool {
         || record.contains_key("name") && record.contains_key("arguments")
 }
 
-fn call(tool: &str, args: Option<Value>) -> Told {
-    Told::Call {
+fn call(tool: &str, args: Option<Value>) -> LogEntry {
+    LogEntry::Call {
         tool: tool.to_owned(),
         args: args.unwrap_or_default(),
     }
 }
 
 /// A tool that is an object: a call has arguments there or beside it, a declaration has their schema.
-fn of_object(tool: &Map<String, Value>, record: &Map<String, Value>) -> Told {
+fn of_object(tool: &Map<String, Value>, record: &Map<String, Value>) -> LogEntry {
     if tool.contains_key("inputSchema") {
-        return Told::Nothing;
+        return LogEntry::Nothing;
     }
     let args = arguments(tool).or_else(|| arguments(record));
     match (text(tool, "name"), args) {
         (Some(name), Some(args)) => call(name, Some(args)),
-        (Some(_), None) => Told::Unreadable("its tool is an object, and there are no arguments"),
-        (None, _) => Told::Unreadable("its tool is an object without a `name`"),
+        (Some(_), None) => {
+            LogEntry::Unreadable("its tool is an object, and there are no arguments")
+        }
+        (None, _) => LogEntry::Unreadable("its tool is an object without a `name`"),
     }
 }
 
 /// A JSON-RPC request. Some logs repeat the method in their record of the answer.
-fn of_request(record: &Map<String, Value>) -> Told {
+fn of_request(record: &Map<String, Value>) -> LogEntry {
     let params = record.get("params").and_then(Value::as_object);
     match params.and_then(|params| Some((text(params, "name")?, arguments(params)))) {
         Some((tool, args)) => call(tool, args),
-        None if record.contains_key("result") || record.contains_key("error") => Told::Nothing,
-        None => Told::Unreadable("a `tools/call` without `params.name`"),
+        None if record.contains_key("result") || record.contains_key("error") => LogEntry::Nothing,
+        None => LogEntry::Unreadable("a `tools/call` without `params.name`"),
     }
 }
 

@@ -238,7 +238,7 @@ fn what_is_missing_is_said() {
         let wanted = format!("line 2 tells of a call and not of which tool: {reason}");
         case(&log, &wanted);
     };
-    unreadable(r#"{"tool": 3}"#, "what stands for its tool is no text");
+    unreadable(r#"{"tool": 3}"#, "what stands for its tool is not a text");
     unreadable(
         r#"{"tool": {"name": "a"}}"#,
         "its tool is an object, and there are no arguments",

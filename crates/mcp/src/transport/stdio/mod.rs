@@ -56,9 +56,9 @@ impl Waiting {
 
 /// What a connection is made of.
 pub struct StdioParts {
-    /// What the server writes.
+    /// Written by the server.
     pub input: Input,
-    /// What the server reads.
+    /// Read by the server.
     pub output: Box<dyn AsyncWrite + Send + Unpin>,
     /// Tells that the server is gone; `None` when only the stream can tell.
     pub gone: Option<Gone>,
@@ -93,7 +93,7 @@ pub struct Stdio {
     pub(super) log: WireLog,
 }
 
-/// What is known of the other side apart from its stream.
+/// The facts about the server apart from its stream.
 enum Presence {
     /// Only the stream can tell.
     Unknown,
@@ -238,7 +238,7 @@ impl Stdio {
         self.input.is_none().then(|| self.last())
     }
 
-    /// What is left when the stream has ended.
+    /// The rest when the stream has ended.
     fn last(&mut self) -> Inbound {
         let rest = self.lines.rest();
         rest.map_or(Inbound::Closed, |piece| self.hand_out(piece))

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Moment;
+use super::EffectContext;
 use crate::faults::reply::Reply;
 
-pub(in crate::faults) fn truncated(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn truncated(reply: &mut Reply, _: EffectContext<'_>) {
     reply.edit(|text| {
         let half = text.len() / 2;
         // A character cut in two would be another fault.
@@ -14,19 +14,19 @@ pub(in crate::faults) fn truncated(reply: &mut Reply, _: Moment<'_>) {
     });
 }
 
-pub(in crate::faults) fn batch(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn batch(reply: &mut Reply, _: EffectContext<'_>) {
     reply.edit(|text| {
         text.insert(0, b'[');
         text.push(b']');
     });
 }
 
-pub(in crate::faults) fn wrong_id(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn wrong_id(reply: &mut Reply, moment: EffectContext<'_>) {
     reply.set("/id", other_id(moment.id));
 }
 
-/// Text that is no number has none to become; its length is another id of the other type.
-pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: Moment<'_>) {
+/// Text that is not a number has none to become; its length is another id of the other type.
+pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: EffectContext<'_>) {
     let flipped = match moment.id {
         Value::String(text) => match text.parse::<i64>() {
             Ok(number) => json!(number),
@@ -41,13 +41,13 @@ pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: Moment<'_>) {
     reply.set("/id", flipped);
 }
 
-pub(in crate::faults) fn stray_answer(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn stray_answer(reply: &mut Reply, moment: EffectContext<'_>) {
     let mut stray = reply.message.clone();
     stray["id"] = other_id(moment.id);
     reply.say_before(stray);
 }
 
-pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn both_members(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(members) = reply.members_mut() {
         members.entry("result").or_insert_with(|| json!({}));
         members
@@ -56,11 +56,11 @@ pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn answer_nobody(_: Moment<'_>) -> Value {
+pub(in crate::faults) fn answer_nobody(_: EffectContext<'_>) -> Value {
     json!({"jsonrpc": "2.0", "id": null, "result": {}})
 }
 
-pub(in crate::faults) fn colliding_request(moment: Moment<'_>) -> Value {
+pub(in crate::faults) fn colliding_request(moment: EffectContext<'_>) -> Value {
     json!({"jsonrpc": "2.0", "id": moment.id, "method": "ping"})
 }
 

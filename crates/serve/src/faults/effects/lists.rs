@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::Moment;
+use super::EffectContext;
 use crate::faults::reply::Reply;
-use crate::tap::HandOn;
+use crate::tap::Forward;
 
 /// The cursors that these faults give out. They come back with them, and nobody behind us knows them.
 pub(in crate::faults) const CURSORS: [&str; 4] = ["cursor-a", "cursor-b", "cursor-same", ""];
@@ -26,7 +26,7 @@ pub(in crate::faults) const CYCLIC_SCHEMA: (&str, &str) = (
     r##"{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}"##,
 );
 
-pub(in crate::faults) fn same_name_twice(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn same_name_twice(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(tools) = tools_mut(reply)
         && let Some(first) = tools.first().cloned()
     {
@@ -34,14 +34,14 @@ pub(in crate::faults) fn same_name_twice(reply: &mut Reply, _: Moment<'_>) {
     }
 }
 
-pub(in crate::faults) fn bad_names(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn bad_names(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(tools) = tools_mut(reply) {
         tools.push(tool("a name with spaces"));
         tools.push(tool(&"n".repeat(TOO_LONG)));
     }
 }
 
-pub(in crate::faults) fn deep_schema(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn deep_schema(reply: &mut Reply, moment: EffectContext<'_>) {
     let levels = usize::try_from(moment.given.count()).unwrap_or_default();
     let open = br#"{"type":"object","properties":{"deeper":"#;
     let mut schema = open.repeat(levels.saturating_sub(1));
@@ -51,7 +51,7 @@ pub(in crate::faults) fn deep_schema(reply: &mut Reply, moment: Moment<'_>) {
     reply.set("/result/tools/0/inputSchema", schema);
 }
 
-pub(in crate::faults) fn cursor_loop(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn cursor_loop(reply: &mut Reply, moment: EffectContext<'_>) {
     let next = if moment.cursor == Some("cursor-a") {
         "cursor-b"
     } else {
@@ -60,13 +60,13 @@ pub(in crate::faults) fn cursor_loop(reply: &mut Reply, moment: Moment<'_>) {
     reply.set("/result/nextCursor", json!(next));
 }
 
-pub(in crate::faults) fn cursor_empty(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn cursor_empty(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(result) = reply.result_mut() {
         result.entry("nextCursor").or_insert_with(|| json!(""));
     }
 }
 
-pub(in crate::faults) fn rug_pull(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn rug_pull(reply: &mut Reply, _: EffectContext<'_>) {
     let Some(tool) = first_mut(reply) else {
         return;
     };
@@ -78,13 +78,13 @@ pub(in crate::faults) fn rug_pull(reply: &mut Reply, _: Moment<'_>) {
     });
 }
 
-pub(in crate::faults) fn reverse(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn reverse(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(tools) = tools_mut(reply) {
         tools.reverse();
     }
 }
 
-pub(in crate::faults) fn many_tools(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn many_tools(reply: &mut Reply, _: EffectContext<'_>) {
     if let Some(tools) = tools_mut(reply) {
         for number in tools.len()..MANY {
             tools.push(tool(&format!("tool_{number}")));
@@ -120,10 +120,10 @@ fn tool(name: &str) -> Value {
 }
 
 /// The request as if it asked for the first page.
-pub(in crate::faults) fn without_cursor(message: &Value) -> HandOn {
+pub(in crate::faults) fn without_cursor(message: &Value) -> Forward {
     let mut message = message.clone();
     if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
         params.shift_remove("cursor");
     }
-    HandOn::Instead(message)
+    Forward::Instead(message)
 }

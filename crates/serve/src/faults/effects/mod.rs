@@ -10,17 +10,17 @@ pub(super) mod results;
 
 use serde_json::Value;
 
-use super::argument::Given;
+use super::argument::ArgumentValue;
 use super::exchange::{Distortion, Refusal};
 use super::reply::Reply;
 use super::style::Style;
 use crate::tap::{Emit, Ending};
 
-/// What is known when a fault happens.
+/// The request and the rule that a fault works with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment<'a> {
+pub(super) struct EffectContext<'a> {
     /// The rule's argument.
-    pub(super) given: &'a Given,
+    pub(super) given: &'a ArgumentValue,
     /// The id of the request; null for a notification.
     pub(super) id: &'a Value,
     /// The progress token of the request.
@@ -35,7 +35,7 @@ pub(super) struct Moment<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Effect {
     /// It bends an answer.
-    Bend(fn(&mut Reply, Moment<'_>)),
+    Bend(fn(&mut Reply, EffectContext<'_>)),
     /// It changes how an answer, or everything, is written.
     Dress(fn(&mut Style)),
     /// It leaves out these members of an answer, as JSON Pointers.
@@ -51,9 +51,9 @@ pub(super) enum Effect {
     /// It writes bytes at the start or before an answer.
     Write(&'static [u8]),
     /// It sends a message on a notification or before an answer.
-    Send(fn(Moment<'_>) -> Value),
+    Send(fn(EffectContext<'_>) -> Value),
     /// It does this at the start.
-    Start(fn(&Given) -> Vec<Emit>),
+    Start(fn(&ArgumentValue) -> Vec<Emit>),
     /// It holds an answer back.
     Hold(Hold),
     /// It does not hear that it should end.
@@ -73,7 +73,7 @@ pub(super) enum Hold {
     UntilLaterOnes,
 }
 
-/// What the server does not hear.
+/// The messages that the server ignores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deaf {
     /// EOF.
@@ -83,7 +83,7 @@ pub(super) enum Deaf {
 }
 
 /// Stdout stays open meanwhile: it is the crash that closes it.
-pub(super) fn out_of_memory(reply: &mut Reply, moment: Moment<'_>) {
+pub(super) fn out_of_memory(reply: &mut Reply, moment: EffectContext<'_>) {
     let size = moment.given.count();
     reply.instead([Emit::TakeMemory(size), Emit::End(Ending::Abort)]);
 }

@@ -3,25 +3,25 @@
 use mcp::protocol::meta::SUBSCRIPTION_ID;
 use serde_json::{Value, json};
 
-use super::Moment;
+use super::EffectContext;
 use crate::faults::reply::Reply;
 use crate::tap::{Emit, Flood, Outlet};
 
-pub(in crate::faults) fn backwards(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn backwards(reply: &mut Reply, moment: EffectContext<'_>) {
     for value in [1, 3, 2] {
         reply.say_before(progress(&token(moment), value));
     }
 }
 
-pub(in crate::faults) fn foreign_token(reply: &mut Reply, _: Moment<'_>) {
+pub(in crate::faults) fn foreign_token(reply: &mut Reply, _: EffectContext<'_>) {
     reply.say_before(progress(&json!("a-token-of-somebody-else"), 1));
 }
 
-pub(in crate::faults) fn after_reply(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn after_reply(reply: &mut Reply, moment: EffectContext<'_>) {
     reply.say_after(progress(&token(moment), 1));
 }
 
-pub(in crate::faults) fn progress_flood(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn progress_flood(reply: &mut Reply, moment: EffectContext<'_>) {
     let token = token(moment);
     reply.before(Emit::Flood(Flood {
         outlet: Outlet::Stdout,
@@ -35,7 +35,7 @@ pub(in crate::faults) fn progress_flood(reply: &mut Reply, moment: Moment<'_>) {
     }));
 }
 
-pub(in crate::faults) fn list_changed_storm(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn list_changed_storm(reply: &mut Reply, moment: EffectContext<'_>) {
     let notification = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     reply.before(Emit::Flood(Flood {
         outlet: Outlet::Stdout,
@@ -47,7 +47,7 @@ pub(in crate::faults) fn list_changed_storm(reply: &mut Reply, moment: Moment<'_
 }
 
 /// Lists of prompts change for streams that were asked for resources alone.
-pub(in crate::faults) fn leak(reply: &mut Reply, moment: Moment<'_>) {
+pub(in crate::faults) fn leak(reply: &mut Reply, moment: EffectContext<'_>) {
     reply.say_after(json!({
         "jsonrpc": "2.0",
         "method": "notifications/prompts/list_changed",
@@ -56,7 +56,7 @@ pub(in crate::faults) fn leak(reply: &mut Reply, moment: Moment<'_>) {
 }
 
 /// The client's token; one of nobody's where it gave none.
-fn token(moment: Moment<'_>) -> Value {
+fn token(moment: EffectContext<'_>) -> Value {
     moment
         .token
         .cloned()

@@ -48,7 +48,7 @@ fn write_under(root: &Path, path: &str, text: &str) -> io::Result<()> {
     let mode = Mode::from_raw_mode(0o644);
     let mut file = File::from(rustix::fs::openat(&folder, name, flags, mode)?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     file.write_all(text.as_bytes())
 }

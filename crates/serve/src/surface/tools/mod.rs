@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::call::{Call, structured_result, text_result, tool_error};
 use super::changes::List;
 use super::official::{TABLE, fill};
-use super::rounds::{Heard, Inquiry};
+use super::rounds::{Inquired, Inquiry};
 use super::tasks::Job;
 use crate::http::TakenUp;
 
@@ -140,8 +140,8 @@ impl BenchTool {
             Does::Gives(result) => fill(result, &call.arguments),
             Does::Shows => structured_result(&json!(call.arguments)),
             Does::Asks(inquiry) => match inquiry.hear(call).await? {
-                Heard::Answers(answers) => inquiry.told(&answers),
-                Heard::Needs(result) | Heard::Refused(result) => result,
+                Inquired::Answers(answers) => inquiry.told(&answers),
+                Inquired::Needs(result) | Inquired::Refused(result) => result,
             },
             Does::Changes(list) => {
                 call.bench.shared.changes.change(*list).await;

@@ -131,7 +131,7 @@ fn mutate(value: &mut Value, dice: &mut Dice) -> String {
     place
 }
 
-/// What judges by one of the definitions.
+/// A validator of one of the definitions.
 fn validator(definitions: &Value, schema: &Value) -> Validator {
     let mut schema = schema.clone();
     // Each dialect finds them under its own name.

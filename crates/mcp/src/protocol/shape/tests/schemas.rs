@@ -8,7 +8,7 @@ use super::super::{
     Member, Method, Record, Revision, Shape, input_required, notifications, requests, result,
 };
 
-/// What our table says in words of its own.
+/// Messages of our table in words of their own.
 const LOOSE: [&str; 4] = [
     "PrimitiveSchemaDefinition",
     "JSONObject",
