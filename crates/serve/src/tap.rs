@@ -34,6 +34,8 @@ pub struct Frame<'a> {
     pub id: Option<&'a Value>,
     /// Tool or prompt name, or URI, of the request (of an answer: of the request that it answers).
     pub target: Option<&'a str>,
+    /// Bytes of a line that could not be read whole; the message is its outline.
+    pub cut: Option<usize>,
     /// Who sends it, as the journal shows it, where that is told with each message.
     pub sender: Option<&'a Value>,
 }

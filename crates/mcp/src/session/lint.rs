@@ -21,6 +21,9 @@ const LONGEST_NAME: usize = 128;
 /// Nodes of one schema that are looked at.
 const MOST_NODES: usize = 20_000;
 
+/// References and requirements that are followed before a schema is left alone.
+const DEEPEST: usize = 100;
+
 /// Notes what is wrong with the items of a list.
 pub(super) fn items(record: &mut Record, method: Method, items: &[Value], revision: Revision) {
     let Some(key) = method.item_key() else {
@@ -98,13 +101,16 @@ fn flaw(schema: &Value) -> Option<String> {
         None => return Some("does not say `type: object`".to_owned()),
     }
     // A schema that refers to other documents, or is too large to compile, is not judged.
-    match json_schema::compile(schema) {
-        Err(NotCompiled::Invalid(invalid)) if !invalid.is_elsewhere => Some(format!(
+    if let Err(NotCompiled::Invalid(invalid)) = json_schema::compile(schema)
+        && !invalid.is_elsewhere
+    {
+        return Some(format!(
             "is not a valid JSON Schema: {}",
             text::head(&invalid.message, 200)
-        )),
-        Ok(_) | Err(NotCompiled::Invalid(_) | NotCompiled::TooLarge) => None,
+        ));
     }
+    let endless = requires_itself(schema, schema, &mut Vec::new(), &mut 0);
+    endless.then(|| "requires itself within itself: no finite value satisfies it".to_owned())
 }
 
 /// The first reference that leaves the document for another host.
@@ -120,6 +126,40 @@ fn is_remote(reference: &str) -> bool {
     let known = reference.contains("://json-schema.org/");
     let scheme = reference.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| !scheme.is_empty()) && !known
+}
+
+/// Whether a value of this schema has to hold another value of this schema, and so on without end.
+fn requires_itself<'a>(
+    node: &'a Value,
+    root: &'a Value,
+    above: &mut Vec<&'a Value>,
+    nodes: &mut usize,
+) -> bool {
+    *nodes += 1;
+    if *nodes > MOST_NODES || above.len() > DEEPEST {
+        return false;
+    }
+    if above.iter().any(|other| std::ptr::eq(*other, node)) {
+        return true;
+    }
+    above.push(node);
+    let reference = node.get("$ref").and_then(Value::as_str);
+    let target = reference
+        .and_then(|reference| reference.strip_prefix('#'))
+        .and_then(|pointer| root.pointer(pointer));
+    let all = node.get("allOf").and_then(Value::as_array);
+    let required = node.get("required").and_then(Value::as_array);
+    let required = required
+        .into_iter()
+        .flatten()
+        .filter_map(|name| node.get("properties")?.get(name.as_str()?));
+    let endless = target
+        .into_iter()
+        .chain(all.into_iter().flatten())
+        .chain(required)
+        .any(|next| requires_itself(next, root, above, nodes));
+    above.pop();
+    endless
 }
 
 fn cut(name: &str) -> String {
@@ -165,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_valid_and_of_objects() {
+    fn schemas_are_objects_that_can_be_satisfied() {
         let case = |schema: Value, wanted: &[FindingCode]| {
             let list = json!([{"name": "a", "inputSchema": schema}]);
             assert_eq!(lint(Method::ToolsList, &list), wanted, "{schema}");
@@ -196,6 +236,10 @@ mod tests {
         case(with(huge), bad);
         let next = json!({"next": {"$ref": "#"}});
         case(json!({"type": "object", "properties": next}), &[]);
+        case(
+            json!({"type": "object", "properties": next, "required": ["next"]}),
+            bad,
+        );
         case(
             json!({"type": "object", "properties": {"a": {"$ref": "http://x.invalid/s"}}}),
             &[FindingCode::RemoteReference],

@@ -67,6 +67,7 @@ fn frame<'a>(message: &'a Value, kind: Kind, request: &'a Value) -> Frame<'a> {
         method: request["method"].as_str(),
         id: message.get("id"),
         target: request.pointer("/params/name").and_then(Value::as_str),
+        cut: None,
         sender: None,
     }
 }

@@ -527,6 +527,7 @@ impl HttpServer {
             message,
             kind,
             batch: said.batch,
+            cut: None,
             sender,
         };
         let Some(message) = lock(&said.talk).incoming(arrival) else {

@@ -122,6 +122,7 @@ impl Drop for Owed {
                 message,
                 kind,
                 batch: None,
+                cut: None,
                 sender: None,
             });
         }

@@ -103,7 +103,7 @@ impl Journal {
     pub(crate) fn incoming(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         if self.level.holds(JournalLevel::Wire) {
             let bytes = frame.message.to_string();
-            self.frame("in", bytes.as_bytes(), bytes.len())?;
+            self.frame("in", bytes.as_bytes(), frame.cut.unwrap_or(bytes.len()))?;
         }
         if frame.kind == Kind::Request && frame.method == Some("initialize") {
             self.client = client(
@@ -329,7 +329,7 @@ impl Journal {
             about(frame, "in")
         };
         extend(&mut members, frame.sender.unwrap_or(&self.sender));
-        extend(&mut members, &self.conversation(params));
+        extend(&mut members, &self.conversation(frame, params));
         let since = self.writer.clock().elapsed();
         let seq = self.writer.write(kind, members)?;
         let open = Open {
@@ -337,7 +337,10 @@ impl Journal {
             ends_as,
             since,
             // With the newline, as answers are counted.
-            bytes_in: 1 + frame.message.to_string().len(),
+            bytes_in: 1 + match frame.cut {
+                Some(size) => size,
+                None => frame.message.to_string().len(),
+            },
             token: params.pointer("/_meta/progressToken").cloned(),
             category: params.pointer("/arguments/category").cloned(),
             cancelled_at: None,
@@ -351,7 +354,7 @@ impl Journal {
     }
 
     /// The known facts of the conversation that a request belongs to.
-    fn conversation(&self, params: &Value) -> Value {
+    fn conversation(&self, frame: &Frame<'_>, params: &Value) -> Value {
         let meta = params.get("_meta").unwrap_or(&Value::Null);
         let (era, protocol, client) = match meta.get(REVISION).and_then(Value::as_str) {
             Some(revision) => (
@@ -366,6 +369,7 @@ impl Journal {
             "protocol": protocol,
             "era": era,
             "client": client,
+            "truncated": frame.cut.map(|size| json!({"/args": size})),
         })
     }
 

@@ -127,6 +127,7 @@ fn frame(message: &Value, kind: Kind) -> Frame<'_> {
         method: message["method"].as_str(),
         id: message.get("id"),
         target: None,
+        cut: None,
         sender: None,
     }
 }

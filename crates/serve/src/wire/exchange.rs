@@ -58,6 +58,8 @@ pub(crate) struct Arrival {
     pub(crate) kind: Kind,
     /// The batch that its answer belongs to.
     pub(crate) batch: Option<u64>,
+    /// Bytes of the line, where the message is only its outline.
+    pub(crate) cut: Option<usize>,
     /// Who sends it, where that is told with each message.
     pub(crate) sender: Option<Value>,
 }
@@ -128,6 +130,7 @@ impl Exchange {
             message,
             kind,
             batch,
+            cut,
             sender,
         } = arrival;
         let id = message_id(&message);
@@ -136,6 +139,7 @@ impl Exchange {
             (Kind::Request | Kind::Notification | Kind::Answer, _) => None,
         };
         let heard = self.tap.incoming(&Frame {
+            cut,
             sender: sender.as_ref(),
             ..frame(&message, kind, known.as_ref())
         });
@@ -361,6 +365,7 @@ fn frame<'a>(message: &'a Value, kind: Kind, known: Option<&'a Open>) -> Frame<'
         method,
         id: message.get("id"),
         target,
+        cut: None,
         sender: None,
     }
 }

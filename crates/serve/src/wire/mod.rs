@@ -8,6 +8,7 @@
 //! numbers readable for untagged enums. No handler and no fault is known here.
 
 mod exchange;
+mod outline;
 mod reader;
 mod transport;
 mod writer;
@@ -219,7 +220,7 @@ where
         limits,
         requests: 0,
         part: Vec::new(),
-        too_long: false,
+        too_long: None,
     };
     let writer = Writer::new(queue, (streams.output, streams.errors), clock, wire.clone());
     (wire, inbox, reader, writer)

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::Wire;
 use super::exchange::{Arrival, kind_of, message_id};
+use super::outline::Outline;
 use crate::surface::WITH_HEADER;
 use crate::tap::{Kind, Stop};
 
@@ -44,13 +45,13 @@ pub(crate) struct Reader<R> {
     pub(super) requests: u64,
     /// The part of the next line that was read; a cancelled read loses nothing.
     pub(super) part: Vec<u8>,
-    /// Whether it is too long, and the rest of it is passed over.
-    pub(super) too_long: bool,
+    /// The outline of that part, when it is too long to be kept.
+    pub(super) too_long: Option<Outline>,
 }
 
 enum Line {
     Text(Vec<u8>),
-    TooLong,
+    TooLong(Outline),
     End,
 }
 
@@ -64,7 +65,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             };
             match line {
                 Line::Text(line) => self.heard(&line).await,
-                Line::TooLong => self.unreadable(TOO_LONG).await,
+                Line::TooLong(outline) => self.unreadable(&outline, TOO_LONG).await,
                 Line::End => {
                     self.wire.settle().await;
                     // What answers soon is still answered; nobody asked for the rest to be cut.
@@ -108,14 +109,20 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if bytes.is_empty() {
                 return match self.finished() {
                     Line::Text(line) if line.is_empty() => Line::End,
-                    line @ (Line::Text(_) | Line::TooLong | Line::End) => line,
+                    line @ (Line::Text(_) | Line::TooLong(_) | Line::End) => line,
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = &bytes[..end.unwrap_or(bytes.len())];
-            if !self.too_long {
+            if let Some(outline) = &mut self.too_long {
+                outline.push(part);
+            } else {
                 self.part.extend_from_slice(part);
-                self.too_long = self.part.len() > MAX_LINE;
+                if self.part.len() > MAX_LINE {
+                    let mut outline = Outline::default();
+                    outline.push(&std::mem::take(&mut self.part));
+                    self.too_long = Some(outline);
+                }
             }
             let used = end.map_or(bytes.len(), |at| at + 1);
             self.input.consume(used);
@@ -127,10 +134,9 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 
     fn finished(&mut self) -> Line {
         let line = std::mem::take(&mut self.part);
-        if std::mem::take(&mut self.too_long) {
-            Line::TooLong
-        } else {
-            Line::Text(line)
+        match self.too_long.take() {
+            Some(outline) => Line::TooLong(outline),
+            None => Line::Text(line),
         }
     }
 
@@ -141,12 +147,16 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
         self.wire.settle().await;
         match serde_json::from_slice::<Value>(text) {
-            Err(_) if is_json(text) => self.unreadable(TOO_DEEP).await,
+            Err(_) if is_json(text) => {
+                let mut outline = Outline::default();
+                outline.push(text);
+                self.unreadable(&outline, TOO_DEEP).await;
+            }
             Err(_) => self.no_json(line),
             Ok(Value::Array(members)) if !members.is_empty() && self.has_batches() => {
                 self.batch(members).await;
             }
-            Ok(message) => self.message(message, None).await,
+            Ok(message) => self.message(message, None, None).await,
         }
     }
 
@@ -160,11 +170,16 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
-    /// The id of a line that is too long or too deep is unknown.
-    async fn unreadable(&self, why: &str) {
+    /// Refuses a line that is too long or too deep to be read, by its outline.
+    async fn unreadable(&mut self, outline: &Outline, why: &'static str) {
         self.wire.settle().await;
-        self.wire.exchange().tap.noise(&[]);
-        self.refuse(&Value::Null, -32600, why);
+        match outline.read() {
+            Some(message) if kind_of(&message) != Some(Kind::Notification) => {
+                self.message(message, None, Some((outline.size(), why)))
+                    .await;
+            }
+            Some(_) | None => self.wire.exchange().tap.noise(&[]),
+        }
     }
 
     async fn batch(&mut self, members: Vec<Value>) {
@@ -174,12 +189,18 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             .count();
         let batch = self.wire.exchange().open_batch(requests);
         for member in members {
-            self.message(member, batch).await;
+            self.message(member, batch, None).await;
             self.wire.settle().await;
         }
     }
 
-    async fn message(&mut self, message: Value, batch: Option<u64>) {
+    /// Takes one message; `cut` has the size of a line of which only the outline was read, and why.
+    async fn message(
+        &mut self,
+        message: Value,
+        batch: Option<u64>,
+        cut: Option<(usize, &'static str)>,
+    ) {
         let Some(kind) = kind_of(&message) else {
             self.wrong_shape(&message);
             return;
@@ -189,6 +210,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             message,
             kind,
             batch,
+            cut: cut.map(|(size, _)| size),
             sender: None,
         });
         self.wire.emit(emits);
@@ -199,14 +221,15 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         } else if self.requests == 0 {
             return;
         }
-        let wrong = match typed(&message) {
-            _ if has_odd_cursor(&message) => "the cursor has to be text",
+        let wrong = match (cut, typed(&message)) {
+            (Some((_, why)), _) => (-32600, why),
+            (None, _) if has_odd_cursor(&message) => (-32602, "the cursor has to be text"),
             // Only an rmcp that has ended does not take it, and then the server ends too.
-            Some(typed) => return drop(self.core.send(typed).await),
-            None => "params have to be an object",
+            (None, Some(typed)) => return drop(self.core.send(typed).await),
+            (None, None) => (-32602, "params have to be an object"),
         };
         match kind {
-            Kind::Request if is_request(&message) => self.refuse(&message, -32602, wrong),
+            Kind::Request if is_request(&message) => self.refuse(&message, wrong.0, wrong.1),
             Kind::Request => self.wrong_shape(&message),
             Kind::Answer if asked => self.broken_answer(&message).await,
             Kind::Notification | Kind::Answer => {}
