@@ -152,7 +152,7 @@ impl Watch<'_> {
         Some(Awaited {
             least: wait.least,
             most: wait.most,
-            what: wait.what,
+            what: "notifications and requests of the server",
             enough: Box::new(move |seen| wait.is_enough(seen)),
         })
     }

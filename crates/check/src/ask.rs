@@ -40,7 +40,7 @@ impl Ask {
 const MOST: usize = 10;
 
 /// So many more are counted at most: each is worked out for that.
-pub(super) const COUNTED: usize = 1_000;
+const COUNTED: usize = 1_000;
 
 /// The first of the places where a rule does not hold; the last of these says how many more there are.
 pub(super) fn first_of(mut all: impl Iterator<Item = Mismatch>) -> Vec<Mismatch> {
@@ -65,44 +65,12 @@ pub(super) fn add_hint(mismatch: &mut Mismatch, sentence: String) {
     });
 }
 
-/// Says of the number that came, where that is what is wrong, that there may have been more.
-pub(super) fn count_amid_flood(mismatches: &mut [Mismatch], key: &'static str) {
-    for mismatch in mismatches.iter_mut().filter(|it| it.key == key) {
-        mismatch.seen = format!("at least {}", mismatch.seen);
-    }
-}
-
-/// The verdict where a flood may have hidden something: what was forbidden and came is certain; that something
-/// did not come is not.
-pub(super) fn amid_flood(
-    forbidden: Vec<Mismatch>,
-    absent: &[Mismatch],
-    forbids: Forbids,
-) -> Verdict {
-    if !forbidden.is_empty() {
-        return Verdict::Missed(forbidden);
-    }
-    if absent.is_empty() && forbids == Forbids::Nothing {
-        return Verdict::Held;
-    }
-    hidden_by_flood()
-}
-
 /// The verdict when what would tell may be among what was not kept.
 pub(super) fn hidden_by_flood() -> Verdict {
     Verdict::Unknowable(
         "the server sent more notifications or requests than are kept; the rest is not known"
             .to_owned(),
     )
-}
-
-/// Whether an expectation wants something not to come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forbids {
-    /// It does.
-    Something,
-    /// It does not.
-    Nothing,
 }
 
 /// Joins the verdicts on the parts of one expectation: a mismatch is certain whatever else cannot be told.

@@ -36,6 +36,7 @@ mod view;
 pub mod waiting;
 
 #[cfg(test)]
+#[path = "tests/sample.rs"]
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -86,7 +87,7 @@ fn asked(expectation: &Expectation) -> Ask {
 }
 
 /// What is known of an expectation beside its verdict.
-fn traits(expectation: &Expectation) -> Traits<'_> {
+fn traits(expectation: &Expectation) -> Traits {
     let traits = match expectation {
         Expectation::Answer(wanted) => answer::traits(wanted),
         Expectation::Text(wanted) => text::traits(wanted),

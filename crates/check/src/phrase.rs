@@ -1,7 +1,5 @@
 //! How values and texts are put into a sentence: one line, in backticks, never longer than a line can bear.
 
-use std::io;
-
 use serde_json::Value;
 
 /// Characters of a text inside a sentence.
@@ -45,9 +43,7 @@ pub(super) fn joined(clauses: &[String], last: &str) -> String {
 
 /// A JSON value in backticks, compact, on one line.
 pub(super) fn value(value: &Value) -> String {
-    let mut page = Page::new(4 * IN_A_SENTENCE);
-    let is_whole = serde_json::to_writer(&mut page, value).is_ok();
-    let text = page.text();
+    let (text, is_whole) = beginning(value, 4 * IN_A_SENTENCE, Layout::Compact);
     if is_whole {
         return quoted(&text);
     }
@@ -55,40 +51,25 @@ pub(super) fn value(value: &Value) -> String {
     in_backticks(&format!("{beginning}{}", text::CUT))
 }
 
-/// A place for so many bytes of JSON and no more: writing out what nobody reads would cost more than the check.
-struct Page {
-    bytes: Vec<u8>,
-    limit: usize,
+/// How JSON is written.
+#[derive(Clone, Copy)]
+enum Layout {
+    Compact,
+    Indented,
 }
 
-impl Page {
-    fn new(limit: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            limit,
-        }
-    }
-
-    fn text(&self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes);
-        text.trim_end_matches('\u{fffd}').to_owned()
-    }
-}
-
-impl io::Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = self.limit - self.bytes.len();
-        self.bytes
-            .extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if bytes.len() > room {
-            return Err(io::Error::other("the page is full"));
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// The first bytes of a value as JSON, and whether that is all of it: more would cost more than the check.
+fn beginning(value: &Value, limit: usize, layout: Layout) -> (String, bool) {
+    let mut bytes = vec![0; limit];
+    let mut room = &mut bytes[..];
+    let written = match layout {
+        Layout::Compact => serde_json::to_writer(&mut room, value),
+        Layout::Indented => serde_json::to_writer_pretty(&mut room, value),
+    };
+    let length = limit - room.len();
+    let text = String::from_utf8_lossy(&bytes[..length]);
+    let text = text.trim_end_matches('\u{fffd}').to_owned();
+    (text, written.is_ok())
 }
 
 /// What kind of value it is, with its article: `a string`.
@@ -132,13 +113,11 @@ pub(super) fn cut_both(wanted: &str, seen: &str) -> (String, String) {
 
 /// The value as indented JSON when it is short enough to be read, else compact and cut.
 pub(super) fn laid_out(value: &Value) -> String {
-    let mut page = Page::new(4 * BY_ITSELF);
-    if serde_json::to_writer_pretty(&mut page, value).is_ok() {
-        return page.text();
-    }
-    let mut page = Page::new(BY_ITSELF);
-    match serde_json::to_writer(&mut page, value) {
-        Ok(()) => page.text(),
-        Err(_) => format!("{}{}", page.text(), text::CUT),
+    match beginning(value, 4 * BY_ITSELF, Layout::Indented) {
+        (text, true) => text,
+        (_, false) => match beginning(value, BY_ITSELF, Layout::Compact) {
+            (text, true) => text,
+            (text, false) => text + text::CUT,
+        },
     }
 }

@@ -1,13 +1,13 @@
 //! What is known of an expectation beside its verdict: what `not`, the rest of a list and empty passes ask of it. Each
 //! family file fills this in once for each of its members.
 
-use suite::model::expectation::{PathRule, ResultCount};
-
 /// What is known of an expectation without an answer.
 #[derive(Debug)]
-pub(super) struct Traits<'a> {
+pub(super) struct Traits {
     /// What the rest of a list that was not fetched to its end can do to the verdict.
-    pub(super) more: More<'a>,
+    pub(super) more: Sway,
+    /// What a message that comes after the answer can do to the verdict.
+    pub(super) late: Sway,
     /// What it says of an answer.
     pub(super) says: Says,
     /// Whether it holds where nothing comes, without asking for that.
@@ -18,10 +18,11 @@ pub(super) struct Traits<'a> {
     pub(super) unfailable: Option<String>,
 }
 
-impl Traits<'_> {
+impl Traits {
     /// Of an expectation that can hold and can fail, and is not about the content of an answer.
     pub(super) const PLAIN: Self = Self {
-        more: More::Does(Sway::NONE),
+        more: Sway::NONE,
+        late: Sway::NONE,
         says: Says::Other,
         holds_of_silence: false,
         holds_of_failure: false,
@@ -40,17 +41,6 @@ pub(super) enum Says {
     Error,
     /// None of this.
     Other,
-}
-
-/// What the rest of a list does to an expectation of an answer that has its beginning.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum More<'a> {
-    /// This.
-    Does(Sway),
-    /// It depends on where these paths lead.
-    ToPaths(&'a [PathRule]),
-    /// This, if the list is what is counted.
-    ToCount(&'a ResultCount, Sway),
 }
 
 /// What something that is not seen yet can do to a verdict.

@@ -1,14 +1,14 @@
 //! Counting, cutting and cleaning text. What a server sent is shown only after `clean`.
 
-use std::{error::Error, ops::Range, time::Duration};
+use std::{error::Error, fmt::Display, ops::Range, time::Duration};
 
 /// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
 /// so whoever shortens a text that has not been masked yet puts it there.
 pub const CUT: &str = "…";
 
 /// `1 assertion`, `2 assertions`.
-pub fn count(number: usize, singular: &str) -> String {
-    if number == 1 {
+pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, singular: &str) -> String {
+    if number == N::from(1) {
         format!("1 {singular}")
     } else {
         format!("{number} {singular}s")

@@ -5,58 +5,52 @@ use mcp::observation::answer::{Answered, FrameAnswer, FrameAnswers, Reply};
 use suite::model::expectation::ErrorWanted;
 use text::count;
 
-/// Said of an answer that is a tool error.
-const TOOL_ERROR: &str = "is a tool error";
-
-/// `not_error`, `is_error`
+/// `not_error`, `is_error`: every request is answered, and with a result of this kind.
 pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
-    let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
-    for answer in &frames.answers {
-        match (wanted, &answer.kind) {
-            (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {}
-            (Kind::Success, FrameAnswer::ToolError) => {
-                mismatches.push(other(ask, &told(answer, TOOL_ERROR), reply));
+    let silence = match wanted {
+        Kind::ToolError => nothing(ask, frames),
+        Kind::Success => None,
+    };
+    let answers = frames
+        .answers
+        .iter()
+        .filter_map(|answer| match (wanted, &answer.kind) {
+            (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {
+                None
             }
-            (Kind::ToolError, FrameAnswer::Success) => {
-                let told = told(answer, "is a result that is no tool error");
-                mismatches.push(other(ask, &told, reply));
+            (_, FrameAnswer::ProtocolError(error)) => Some(view::refused(ask, error, None)),
+            (_, FrameAnswer::Success | FrameAnswer::ToolError | FrameAnswer::Unclear(_)) => {
+                Some(other(ask, answer, reply))
             }
-            (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {
-                mismatches.push(view::refused(ask, error, None));
-            }
-            (Kind::Success | Kind::ToolError, FrameAnswer::Unclear(reason)) => {
-                mismatches.push(other(ask, reason, reply));
-            }
-        }
-    }
-    if wanted == Kind::ToolError {
-        mismatches.extend(nothing(ask, frames));
-    }
-    mismatches
+        });
+    let answers: Vec<Mismatch> = answers.collect();
+    unanswered(ask, frames)
+        .into_iter()
+        .chain(answers)
+        .chain(silence)
+        .collect()
 }
 
-/// `error`
+/// `error`: every request is answered, and with this error.
 pub(super) fn error(
     ask: &Ask,
     wanted: &ErrorWanted,
     reply: &Reply,
     frames: &FrameAnswers,
 ) -> Vec<Mismatch> {
-    let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
-    for answer in &frames.answers {
-        match &answer.kind {
-            FrameAnswer::Success => {
-                mismatches.push(other(ask, &told(answer, "is a result"), reply));
-            }
-            FrameAnswer::ToolError => {
-                mismatches.push(other(ask, &told(answer, TOOL_ERROR), reply));
-            }
-            FrameAnswer::ProtocolError(error) => mismatches.extend(super::unlike(wanted, error)),
-            FrameAnswer::Unclear(reason) => mismatches.push(other(ask, reason, reply)),
+    let answers = frames.answers.iter().flat_map(|answer| match &answer.kind {
+        FrameAnswer::ProtocolError(error) => super::unlike(wanted, error),
+        FrameAnswer::Success | FrameAnswer::ToolError | FrameAnswer::Unclear(_) => {
+            vec![other(ask, answer, reply)]
         }
-    }
-    mismatches.extend(nothing(ask, frames));
-    mismatches
+    });
+    let answers: Vec<Mismatch> = answers.collect();
+    let silence = nothing(ask, frames);
+    unanswered(ask, frames)
+        .into_iter()
+        .chain(answers)
+        .chain(silence)
+        .collect()
 }
 
 /// What kind of answer an expectation is about.
@@ -75,7 +69,7 @@ pub(super) fn beside_the_point(ask: &Ask, of: Of, reply: &Reply) -> Option<Misma
         FrameAnswer::ProtocolError(error) if of == Of::Results => {
             Some(view::refused(ask, error, None))
         }
-        FrameAnswer::Unclear(reason) => Some(other(ask, reason, reply)),
+        FrameAnswer::Unclear(_) => Some(other(ask, answer, reply)),
         FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
     });
     unanswered(ask, frames)
@@ -83,16 +77,18 @@ pub(super) fn beside_the_point(ask: &Ask, of: Of, reply: &Reply) -> Option<Misma
         .or(refused)
 }
 
-/// Which answer is so.
-fn told(answer: &Answered, so: &str) -> String {
-    match &answer.id {
-        Some(id) => format!("the answer to id {id} {so}"),
-        None => format!("an answer without an id {so}"),
-    }
-}
-
 /// The mismatch where an answer is of another kind.
-fn other(ask: &Ask, seen: &str, reply: &Reply) -> Mismatch {
+fn other(ask: &Ask, answer: &Answered, reply: &Reply) -> Mismatch {
+    let which = match &answer.id {
+        Some(id) => format!("the answer to id {id}"),
+        None => "an answer without an id".to_owned(),
+    };
+    let seen = match &answer.kind {
+        FrameAnswer::Success => format!("{which} is a result and not an error"),
+        FrameAnswer::ToolError => format!("{which} is a tool error"),
+        FrameAnswer::ProtocolError(_) => format!("{which} is a JSON-RPC error"),
+        FrameAnswer::Unclear(reason) => reason.to_string(),
+    };
     Mismatch {
         actual: Some(phrase::cut(&reply.text, 0)),
         ..ask.miss(seen)

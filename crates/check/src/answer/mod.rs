@@ -3,6 +3,8 @@
 
 mod frames;
 
+use serde_json::Value;
+
 use self::frames::Of;
 use crate::{
     ask::Ask,
@@ -40,7 +42,7 @@ pub(super) fn ask(wanted: &AnswerWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &AnswerWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &AnswerWanted) -> Traits {
     match wanted {
         AnswerWanted::NotError(flag) => Traits {
             holds_of_silence: *flag,
@@ -154,33 +156,34 @@ fn tool_error(ask: &Ask, reply: &Reply) -> Mismatch {
 
 /// `error`
 fn ask_error(wanted: &ErrorWanted) -> Ask {
-    let code = wanted.code.map(|code| format!("with the code {code}"));
-    let message = wanted.message.as_ref().map(message_clause);
-    let data = wanted
-        .data
-        .as_ref()
-        .map(|data| format!("with the data {}", phrase::value(data)));
+    let code = wanted.code.map(with_code);
+    let message = wanted.message.as_ref().map(with_message);
+    let data = wanted.data.as_ref().map(with_data);
     let parts: Vec<String> = [code, message, data].into_iter().flatten().collect();
-    Ask::new(
-        "error",
-        if parts.is_empty() {
-            "a JSON-RPC error".to_owned()
-        } else {
-            format!("a JSON-RPC error {}", phrase::joined(&parts, "and"))
-        },
-    )
+    match &parts[..] {
+        [] => Ask::new("error", "a JSON-RPC error"),
+        parts => ask_part(&phrase::joined(parts, "and")),
+    }
 }
 
-fn message_clause(wanted: &TextRule) -> String {
-    match wanted {
-        TextRule::Literal(text) => {
-            format!("with a message that contains {}", phrase::quoted(text))
-        }
-        TextRule::Pattern(pattern) => format!(
-            "with a message that matches {}",
-            phrase::quoted(pattern.written())
-        ),
-    }
+fn ask_part(clause: &str) -> Ask {
+    Ask::new("error", format!("a JSON-RPC error {clause}"))
+}
+
+fn with_code(code: i64) -> String {
+    format!("with the code {code}")
+}
+
+fn with_message(wanted: &TextRule) -> String {
+    let (verb, text) = match wanted {
+        TextRule::Literal(text) => ("contains", text.as_str()),
+        TextRule::Pattern(pattern) => ("matches", pattern.written()),
+    };
+    format!("with a message that {verb} {}", phrase::quoted(text))
+}
+
+fn with_data(data: &Value) -> String {
+    format!("with the data {}", phrase::value(data))
 }
 
 /// `error`: the answer is this JSON-RPC error.
@@ -214,67 +217,42 @@ fn error(wanted: &ErrorWanted, seen: &Observation) -> Verdict {
 
 /// What is not as wanted about a JSON-RPC error.
 fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
-    let only = |part: ErrorWanted| ask_error(&part);
-    let raw = Some(phrase::laid_out(&error.raw));
+    let miss = |member: &'static str, clause: &str, seen: String| Mismatch {
+        part: vec![Part::Member(member)],
+        path: Some(format!("error.{member}")),
+        actual: Some(phrase::laid_out(&error.raw)),
+        ..ask_part(clause).miss(seen)
+    };
     let mut mismatches = Vec::new();
     if let Some(code) = wanted.code.filter(|code| error.code != Some(*code)) {
-        let ask = only(ErrorWanted {
-            code: Some(code),
-            ..ErrorWanted::default()
-        });
-        mismatches.push(Mismatch {
-            part: vec![Part::Member("code")],
-            path: Some("error.code".to_owned()),
-            actual: raw.clone(),
-            ..ask.miss(format!("the error is {}", view::named(error)))
-        });
+        let seen = format!("the error is {}", view::named(error));
+        mismatches.push(miss("code", &with_code(code), seen));
     }
-    if let Some(rule) = wanted
-        .message
-        .as_ref()
-        .filter(|rule| !found(rule, &error.message))
-    {
-        let ask = only(ErrorWanted {
-            message: Some(rule.clone()),
-            ..ErrorWanted::default()
-        });
-        mismatches.push(Mismatch {
-            part: vec![Part::Member("message")],
-            path: Some("error.message".to_owned()),
-            actual: raw.clone(),
-            ..ask.miss(if error.message.is_empty() {
-                "the error has no message".to_owned()
-            } else {
-                format!("the message is {}", phrase::quoted(&error.message))
-            })
-        });
+    let message = wanted.message.as_ref();
+    if let Some(rule) = message.filter(|rule| !found(rule, &error.message)) {
+        let seen = match error.message.as_str() {
+            "" => "the error has no message".to_owned(),
+            message => format!("the message is {}", phrase::quoted(message)),
+        };
+        mismatches.push(miss("message", &with_message(rule), seen));
     }
-    if let Some(data) = &wanted.data {
-        let ask = only(ErrorWanted {
-            data: Some(data.clone()),
-            ..ErrorWanted::default()
-        });
-        let found = unlike_data(&ask, data, error);
-        mismatches.extend(found.map(|it| it.within(Part::Member("data"))));
+    match (&wanted.data, &error.data) {
+        (Some(wanted), Some(data)) => {
+            if let Some(difference) = json::difference(wanted, data, Extent::Part) {
+                mismatches.push(Mismatch {
+                    path: Some(format!("error.data{}", difference.path)),
+                    hint: (!difference.path.is_empty()).then(|| difference.sentence()),
+                    ..miss("data", &with_data(wanted), phrase::found(data))
+                });
+            }
+        }
+        (Some(wanted), None) => {
+            let seen = "the error has no data".to_owned();
+            mismatches.push(miss("data", &with_data(wanted), seen));
+        }
+        (None, _) => {}
     }
     mismatches
-}
-
-fn unlike_data(ask: &Ask, wanted: &serde_json::Value, error: &RpcError) -> Option<Mismatch> {
-    let Some(data) = &error.data else {
-        return Some(Mismatch {
-            path: Some("error.data".to_owned()),
-            actual: Some(phrase::laid_out(&error.raw)),
-            ..ask.miss("the error has no data")
-        });
-    };
-    let difference = json::difference(wanted, data, Extent::Part)?;
-    Some(Mismatch {
-        path: Some(format!("error.data{}", difference.path)),
-        actual: Some(phrase::laid_out(&error.raw)),
-        hint: (!difference.path.is_empty()).then(|| difference.sentence()),
-        ..ask.miss(phrase::found(data))
-    })
 }
 
 /// Whether a text is as wanted.

@@ -161,14 +161,14 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (Expectation::Answer(AnswerWanted::IsError(true)), frames(vec![Unclear("it is odd")], &[])),
         (code(-32601), frames(vec![Unclear("it is odd")], &[])),
         (no(code(-32601)), frames(vec![Unclear("it is odd")], &[])),
-    ]), @"
+    ]), @r"
     not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
       hint: if this error is what should happen, expect it with `error: {code: -32601}`
     is_error: expected a result that is no tool error, the answer to id 1 is a tool error
     not_error: expected a result that is no tool error, the request with the id 7 was not answered
       hint: `within` says how long an answer is waited for
     is_error: expected a tool error (a result with `isError: true`), no answer came
-    error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result
+    error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result and not an error
     error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
     error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
       hint: `within` says how long an answer is waited for

@@ -42,7 +42,7 @@ pub(super) fn ask(wanted: &ContentWanted) -> Ask {
     ask_blocks(rules)
 }
 
-pub(super) fn traits(wanted: &ContentWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &ContentWanted) -> Traits {
     let ContentWanted::Blocks(_) = wanted;
     Traits {
         says: Says::Content,
@@ -86,16 +86,9 @@ fn ask_blocks(rules: &[ContentRule]) -> Ask {
 fn clause(rule: &ContentRule) -> String {
     let members = phrase::value(&rule.members);
     match rule.min_bytes {
-        Some(least) => format!("{members} of at least {}", bytes(least)),
+        Some(least) => format!("{members} of at least {}", count(least, "byte")),
         None => members,
     }
-}
-
-fn bytes(number: u64) -> String {
-    usize::try_from(number).map_or_else(
-        |_| format!("{number} bytes"),
-        |number| count(number, "byte"),
-    )
 }
 
 /// `content`: the content blocks are these, in order, each given partially.
@@ -199,7 +192,7 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
         Ok(size) if size >= least => None,
         Ok(size) => Some(Mismatch {
             path,
-            ..ask.miss(format!("it has {}", bytes(size)))
+            ..ask.miss(format!("it has {}", count(size, "byte")))
         }),
         Err(reason) => Some(Mismatch {
             path,

@@ -3,7 +3,6 @@
 
 mod only_changed;
 mod unchanged;
-mod unspoken;
 
 use sha2::{Digest, Sha256};
 
@@ -52,7 +51,7 @@ pub(super) fn ask(wanted: &FilesWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &FilesWanted) -> Traits {
     match wanted {
         FilesWanted::Contain(_)
         | FilesWanted::NotContain(_)
@@ -64,22 +63,36 @@ pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
     }
 }
 
-/// The verdict of `not` when an expectation does not hold only for want of the files that it speaks of.
+/// The verdict of `not` where a file is not there: that it does not hold a text, or is not as before, proves nothing then.
 pub(super) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> Option<Verdict> {
     match seen.proof {
         Proof::AsWritten => return None,
         Proof::Strict => {}
     }
+    let file = |path: &String| seen.files.paths.get(path);
     let missing = match wanted {
-        FilesWanted::Contain(files) => unspoken::without(ask, (Texts::Contained, files), seen),
-        FilesWanted::NotContain(files) => {
-            unspoken::without(ask, (Texts::NotContained, files), seen)
+        FilesWanted::Contain(files)
+        | FilesWanted::NotContain(files)
+        | FilesWanted::Equal(files) => {
+            let with_texts = files.iter().filter(|it| !it.texts.is_empty());
+            let mut paths = with_texts.map(|it| &it.path);
+            paths.find(|path| {
+                file(path)
+                    .is_some_and(|it| matches!(it.after, FileState::Absent | FileState::Directory))
+            })
         }
-        FilesWanted::Equal(files) => unspoken::without(ask, (Texts::Equal, files), seen),
-        FilesWanted::Unchanged(named) => unspoken::unchanged(ask, named, seen),
+        FilesWanted::Unchanged(paths) => paths.iter().find(|path| {
+            file(path)
+                .is_some_and(|it| it.before == FileState::Absent && it.after == FileState::Absent)
+        }),
         FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_) => None,
     };
-    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
+    missing.map(|path| {
+        Verdict::Missed(vec![Mismatch {
+            path: Some(path.clone()),
+            ..ask.miss("there is no such file")
+        }])
+    })
 }
 
 /// What is wanted of the texts of a file.

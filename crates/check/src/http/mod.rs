@@ -44,7 +44,7 @@ pub(super) fn ask(wanted: &HttpWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &HttpWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &HttpWanted) -> Traits {
     match wanted {
         HttpWanted::Status(_) | HttpWanted::Headers(_) => Traits::PLAIN,
     }

@@ -11,14 +11,22 @@ use mcp::{
 };
 
 /// The mismatch of a text without a document, with a hint to the structured content where there is some.
-pub(crate) fn no_document(none: &NoDocument, ask: &Ask, reply: &Reply) -> Box<Mismatch> {
-    Box::new(Mismatch {
+pub(crate) fn no_document(none: &NoDocument, ask: &Ask, reply: &Reply) -> Mismatch {
+    let structured = reply.structured();
+    Mismatch {
         actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, none.at)),
-        hint: reply
-            .structured()
+        hint: structured
             .map(|_| "the answer has structured content: `structured` looks there".to_owned()),
         ..ask.miss(none.reason.clone())
-    })
+    }
+}
+
+/// The mismatch of an answer without structured content.
+pub(crate) fn no_structured(ask: &Ask, reply: &Reply) -> Mismatch {
+    Mismatch {
+        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+        ..ask.miss("the answer has no structured content")
+    }
 }
 
 /// The structured content where it says something else than the document that is looked at: SDKs send a list as one text

@@ -71,25 +71,13 @@ pub(super) fn wants_empty(rule: &ValueRule) -> bool {
         ValueRule::Matchers(matchers) => matchers.iter().all(|matcher| match matcher {
             Matcher::Equals(wanted) => is_empty(wanted),
             Matcher::Exists(there) => !there,
-            Matcher::Not(rule) => opposite_wants_empty(rule),
-            Matcher::Type(_)
+            Matcher::Not(_)
+            | Matcher::Type(_)
             | Matcher::Compare(..)
             | Matcher::Matches(_)
             | Matcher::Contains(_)
             | Matcher::Length(_)
             | Matcher::OneOf(_) => false,
         }),
-    }
-}
-
-/// The same of a rule within `not`.
-fn opposite_wants_empty(rule: &ValueRule) -> bool {
-    match rule {
-        ValueRule::Matchers(matchers) => match matchers.as_slice() {
-            [Matcher::Not(rule)] => wants_empty(rule),
-            [Matcher::Exists(there)] => *there,
-            [..] => false,
-        },
-        ValueRule::Equals(_) | ValueRule::Loosely(_) => false,
     }
 }

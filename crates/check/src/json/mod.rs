@@ -5,7 +5,6 @@ pub(crate) mod document;
 mod list;
 mod matcher;
 mod near;
-mod reach;
 mod results;
 mod rules;
 mod same;
@@ -15,25 +14,24 @@ mod steps;
 
 pub use self::schema::output_findings;
 pub(super) use self::{
-    document::{beside, document_or_structured, no_document},
+    document::{beside, document_or_structured, no_document, no_structured},
     near::{other_type, value as near_value},
-    reach::{sway, sway_of_count},
     rules::{can_match_several, near_path, query},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     schema::first_violation,
     several::{Others, beside_others, several, verdict_beside_others},
-    steps::step,
+    steps::{Step, of_path as steps_of, step},
 };
 use self::{results::Bound, rules::Source};
 use crate::{
     ask::Ask,
     outcome::verdict::{Mismatch, Verdict},
-    traits::{More, Says, Sway, Traits},
+    traits::{Says, Sway, Traits},
     view,
 };
 pub(super) use mcp::json::json_text::document;
 use mcp::observation::{Observation, Proof, answer::Reply};
-use suite::model::expectation::{JsonWanted, ResultCount, SchemaRule};
+use suite::model::expectation::{JsonWanted, ResultCount};
 
 pub(super) fn check(wanted: &JsonWanted, seen: &Observation) -> Verdict {
     match wanted {
@@ -59,30 +57,26 @@ pub(super) fn ask(wanted: &JsonWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &JsonWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &JsonWanted) -> Traits {
     let of_content = Traits {
         says: Says::Content,
         ..Traits::PLAIN
     };
     match wanted {
-        JsonWanted::JsonPath(rules) => Traits {
-            more: More::ToPaths(rules),
-            ..of_content
-        },
         JsonWanted::Structured(_) => of_content,
-        JsonWanted::JsonSchema(_) => Traits {
-            more: More::Does(Sway::BOTH),
+        JsonWanted::JsonPath(_) | JsonWanted::JsonSchema(_) => Traits {
+            more: Sway::BOTH,
             ..of_content
         },
         JsonWanted::OutputSchema(_) | JsonWanted::NetDelta { .. } => Traits::PLAIN,
         JsonWanted::MinResults(count) => Traits {
-            more: More::ToCount(count, Sway::GAINS),
+            more: Sway::GAINS,
             unfailable: (count.bound == 0)
                 .then(|| "`min_results: 0` holds for any number of results".to_owned()),
             ..Traits::PLAIN
         },
-        JsonWanted::MaxResults(count) => Traits {
-            more: More::ToCount(count, Sway::LOSES),
+        JsonWanted::MaxResults(_) => Traits {
+            more: Sway::LOSES,
             ..Traits::PLAIN
         },
     }
@@ -97,12 +91,12 @@ pub(super) fn unspoken(ask: &Ask, wanted: &JsonWanted, seen: &Observation) -> Op
     let missing = match wanted {
         JsonWanted::JsonPath(rules) => document(&reply.text)
             .err()
-            .map(|none| *no_document(&none, ask, reply))
+            .map(|none| no_document(&none, ask, reply))
             .or_else(|| beside_several(ask, reply))
             .or_else(|| rules::unspoken(ask, Source::Text, rules, reply)),
         JsonWanted::Structured(rules) => without_structured(ask, reply)
             .or_else(|| rules::unspoken(ask, Source::Structured, rules, reply)),
-        JsonWanted::JsonSchema(rule) => without_schema(ask, rule, (reply, seen.proof)),
+        JsonWanted::JsonSchema(_) => without_json(ask, reply),
         JsonWanted::OutputSchema(_) => match without_structured(ask, reply) {
             None => return schema::without_schema(ask, seen),
             missing => missing,
@@ -117,26 +111,13 @@ pub(super) fn unspoken(ask: &Ask, wanted: &JsonWanted, seen: &Observation) -> Op
     missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
 }
 
-/// What the structured content says of the whole stands for its parts, as far as none of them is what is not wanted.
-fn without_schema(
-    ask: &Ask,
-    rule: &SchemaRule,
-    (reply, proof): (&Reply, Proof),
-) -> Option<Mismatch> {
-    match (beside_several(ask, reply), proof) {
-        (Some(several), Proof::Strict) if reply.structured().is_some() => {
-            schema::satisfies_some(rule, &reply.text).then_some(several)
-        }
-        (_, Proof::Strict | Proof::AsWritten) => without_json(ask, reply),
-    }
-}
-
 fn without_count(
     ask: &Ask,
     count: &ResultCount,
     (reply, proof): (&Reply, Proof),
 ) -> Option<Mismatch> {
-    let json = if results::is_elsewhere(count, reply, proof) {
+    let is_elsewhere = results::elsewhere(count, reply, proof).is_some();
+    let json = if is_elsewhere {
         None
     } else {
         without_json(ask, reply)
@@ -147,7 +128,7 @@ fn without_count(
 /// The mismatch of an answer that is not one JSON value.
 fn without_json(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
     let none = document_or_structured(reply).err();
-    none.map(|none| *no_document(&none, ask, reply))
+    none.map(|none| no_document(&none, ask, reply))
         .or_else(|| beside_several(ask, reply))
 }
 
@@ -157,7 +138,7 @@ fn beside_several(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
 
 fn without_structured(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
     let is_missing = reply.structured().is_none();
-    is_missing.then(|| ask.miss("the answer has no structured content"))
+    is_missing.then(|| no_structured(ask, reply))
 }
 
 /// What an expectation that holds proves nothing about: the values after the first of several.
@@ -165,7 +146,7 @@ pub(super) fn unproven(wanted: &JsonWanted, seen: &Observation) -> Option<String
     let reply = view::reply(seen).ok()?;
     let looks_at_the_first = match wanted {
         JsonWanted::JsonPath(_) => true,
-        JsonWanted::MinResults(count) => !results::is_elsewhere(count, reply, seen.proof),
+        JsonWanted::MinResults(count) => results::elsewhere(count, reply, seen.proof).is_none(),
         JsonWanted::Structured(_)
         | JsonWanted::JsonSchema(_)
         | JsonWanted::OutputSchema(_)

@@ -74,20 +74,13 @@ fn item(value: &Value, index: i64) -> Option<&Value> {
     }
 }
 
-/// The name that was probably meant: the same but for case and separators, else a close one.
-fn similar_name<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+/// The name that was probably meant.
+fn similar_name<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Names beyond this are not compared letter by letter.
     const MOST: usize = 1_000;
-    let bare = |name: &str| {
-        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let plain = bare(wanted);
     let comparable = |name: &&str| (4..=64).contains(&name.len());
-    names.clone().find(|name| bare(name) == plain).or_else(|| {
-        let wanted = Some(wanted).filter(comparable)?;
-        text::nearest(wanted, names.filter(comparable).take(MOST))
-    })
+    let wanted = Some(wanted).filter(comparable)?;
+    text::nearest(wanted, names.filter(comparable).take(MOST))
 }
 
 /// What is nearly right about a value that differs.

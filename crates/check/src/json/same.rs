@@ -96,19 +96,14 @@ impl Difference<'_> {
             "" => String::new(),
             path => format!("they differ at {}: ", phrase::quoted(path)),
         };
-        match (self.wanted, self.seen) {
-            (Some(wanted), Some(seen)) => format!(
-                "{place}expected {}, {}",
-                phrase::value(wanted),
-                phrase::found(seen)
-            ),
-            (Some(wanted), None) => format!(
-                "{place}expected {}, nothing is there",
-                phrase::value(wanted)
-            ),
-            (None, Some(seen)) => format!("{place}nothing expected there, {}", phrase::found(seen)),
-            (None, None) => format!("{place}neither is there"),
-        }
+        let wanted = match self.wanted {
+            Some(wanted) => format!("expected {}", phrase::value(wanted)),
+            None => "nothing expected there".to_owned(),
+        };
+        let seen = self
+            .seen
+            .map_or("nothing is there".to_owned(), phrase::found);
+        format!("{place}{wanted}, {seen}")
     }
 }
 
@@ -118,53 +113,33 @@ pub(crate) fn difference<'a>(
     seen: &'a Value,
     extent: Extent,
 ) -> Option<Difference<'a>> {
-    (!agree(wanted, seen, extent)).then(|| descend(wanted, seen, extent, 0))
-}
-
-/// Finds the place where two values that do not agree part.
-fn descend<'a>(wanted: &'a Value, seen: &'a Value, extent: Extent, depth: usize) -> Difference<'a> {
-    let inner = if depth < DEEPEST {
-        parting(wanted, seen, extent)
-    } else {
-        None
-    };
-    match inner {
-        Some(Parting {
-            step,
-            wanted: Some(wanted),
-            seen: Some(seen),
-        }) => {
-            let deeper = descend(wanted, seen, extent, depth + 1);
-            Difference {
-                path: format!("{step}{}", deeper.path),
-                ..deeper
-            }
-        }
-        Some(part) => Difference {
-            path: part.step,
-            wanted: part.wanted,
-            seen: part.seen,
-        },
-        None => Difference {
-            path: String::new(),
-            wanted: Some(wanted),
-            seen: Some(seen),
-        },
+    if agree(wanted, seen, extent) {
+        return None;
     }
+    let mut found = Difference {
+        path: String::new(),
+        wanted: Some(wanted),
+        seen: Some(seen),
+    };
+    for _ in 0..DEEPEST {
+        let both = found.wanted.zip(found.seen);
+        let Some(inner) = both.and_then(|(wanted, seen)| parting(wanted, seen, extent)) else {
+            break;
+        };
+        found = Difference {
+            path: found.path + &inner.path,
+            ..inner
+        };
+    }
+    Some(found)
 }
 
 /// The first member or item in which two containers part.
-struct Parting<'a> {
-    step: String,
-    wanted: Option<&'a Value>,
-    seen: Option<&'a Value>,
-}
-
-fn parting<'a>(wanted: &'a Value, seen: &'a Value, extent: Extent) -> Option<Parting<'a>> {
+fn parting<'a>(wanted: &'a Value, seen: &'a Value, extent: Extent) -> Option<Difference<'a>> {
     match (wanted, seen) {
         (Value::Object(left), Value::Object(right)) => {
-            let part = |name: &str, wanted, seen| Parting {
-                step: steps::step(name),
+            let part = |name: &str, wanted, seen| Difference {
+                path: steps::step(name),
                 wanted,
                 seen,
             };
@@ -185,8 +160,8 @@ fn parting<'a>(wanted: &'a Value, seen: &'a Value, extent: Extent) -> Option<Par
             let longest = left.len().max(right.len());
             (0..longest).find_map(|index| match (left.get(index), right.get(index)) {
                 (Some(wanted), Some(seen)) if agree(wanted, seen, extent) => None,
-                (wanted, seen) => Some(Parting {
-                    step: format!("[{index}]"),
+                (wanted, seen) => Some(Difference {
+                    path: format!("[{index}]"),
                     wanted,
                     seen,
                 }),

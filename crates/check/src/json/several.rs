@@ -4,7 +4,7 @@
 use serde::de::IgnoredAny;
 
 use crate::{
-    ask::Ask,
+    ask::{Ask, add_hint},
     outcome::verdict::{Mismatch, Verdict},
     phrase,
 };
@@ -61,14 +61,14 @@ pub(crate) fn beside_others(
         return vec![several.mismatch(ask, reply)];
     }
     for mismatch in &mut mismatches {
-        let first = format!(
-            "the text holds {} JSON values, and this is the first",
-            several.values
+        add_hint(
+            mismatch,
+            format!(
+                "the text holds {} JSON values, and this is the first; {}",
+                several.values,
+                elsewhere(reply)
+            ),
         );
-        mismatch.hint = Some(match mismatch.hint.take() {
-            Some(hint) => format!("{hint}; {first}"),
-            None => format!("{first}; {}", elsewhere(reply)),
-        });
     }
     mismatches
 }
@@ -231,7 +231,7 @@ mod tests {
         json_path: $.id: expected `1`, found the number `0`
           hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
         json_path: $.ids: expected `1`, nothing is there
-          hint: `$` is an empty object; the text holds 2 JSON values, and this is the first
+          hint: `$` is an empty object; the text holds 2 JSON values, and this is the first; `contains` and `matches_regex` look at the whole text
         min_results: expected at least 2 results, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
           hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
         min_results: $: expected at least 2 results, there is 1

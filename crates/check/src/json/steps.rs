@@ -5,7 +5,7 @@ use serde_json_path::{JsonPath, NormalizedPath, PathElement};
 
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A member of an object.
     Name(String),
     /// An item of an array; negative from its end.
@@ -49,7 +49,7 @@ pub(super) fn location(path: &NormalizedPath<'_>) -> String {
 ///
 /// The library shows a path only as it prints it, with the names in quotes as they are: `['a','b']` may be one name or
 /// two. The reading is right when a path written from it is the same. A name with `']` in it is not read.
-pub(super) fn of_path(path: &JsonPath) -> Option<Vec<Step>> {
+pub(crate) fn of_path(path: &JsonPath) -> Option<Vec<Step>> {
     let printed = path.to_string();
     let mut rest = printed.strip_prefix('$')?;
     let mut steps = Vec::new();

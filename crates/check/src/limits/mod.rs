@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     ask::Ask,
     outcome::verdict::Verdict,
-    traits::{More, Sway, Traits},
+    traits::{Sway, Traits},
     view,
 };
 use mcp::observation::Observation;
@@ -25,10 +25,10 @@ pub(super) fn ask(wanted: &LimitWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &LimitWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &LimitWanted) -> Traits {
     match wanted {
         LimitWanted::MaxDuration(_) | LimitWanted::MaxBytes(_) => Traits {
-            more: More::Does(Sway::LOSES),
+            more: Sway::LOSES,
             holds_of_silence: true,
             holds_of_failure: true,
             ..Traits::PLAIN

@@ -8,7 +8,7 @@ use crate::{
     asked, content, files, json,
     outcome::verdict::{Mismatch, Verdict},
     phrase, text,
-    traits::{Says, Traits},
+    traits::{Says, Sway, Traits},
     unfetched, view,
 };
 use mcp::observation::Observation;
@@ -25,12 +25,16 @@ pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
     )
 }
 
-pub(super) fn traits(inner: &[(&'static str, Expectation)]) -> Traits<'static> {
+pub(super) fn traits(inner: &[(&'static str, Expectation)]) -> Traits {
     let all = |wanted: &[Says]| {
         let mut inner = inner.iter();
         inner.all(|(_, one)| wanted.contains(&super::traits(one).says))
     };
+    let late = inner
+        .iter()
+        .map(|(_, one)| super::traits(one).late.of_not());
     Traits {
+        late: late.fold(Sway::NONE, Sway::or),
         holds_of_silence: all(&[Says::Text]),
         holds_of_failure: all(&[Says::Text, Says::Content]),
         ..Traits::PLAIN

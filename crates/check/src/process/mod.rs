@@ -7,12 +7,9 @@ use crate::{
     text::near,
     traits::Traits,
 };
-use mcp::{
-    observation::{
-        Observation,
-        process::{Ending, StderrEnd, StderrTail},
-    },
-    script::pattern::Pattern,
+use mcp::observation::{
+    Observation,
+    process::{Ending, StderrEnd, StderrTail},
 };
 use suite::{
     model::expectation::{ExitWanted, ProcessWanted, StderrWanted},
@@ -33,7 +30,7 @@ pub(super) fn ask(wanted: &ProcessWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &ProcessWanted) -> Traits {
     match wanted {
         ProcessWanted::Stderr(wanted) => Traits {
             holds_of_failure: wanted.wants_none(),
@@ -45,30 +42,28 @@ pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
 
 /// `stderr`, as a whole.
 fn ask_stderr(wanted: &StderrWanted) -> Ask {
-    let contains = wanted.contains.iter().map(|text| ask_contains(text));
-    let not_contains = wanted.not_contains.iter();
-    let not_contains = not_contains.map(|text| ask_not_contains(text));
-    let parts = contains
-        .chain(not_contains)
-        .chain(wanted.matches.iter().map(ask_matches));
-    let clauses: Vec<String> = parts.map(|ask| ask.wanted).collect();
-    Ask::new("stderr", phrase::joined(&clauses, "and"))
+    let clauses = |verb: &'static str, all: &[String]| -> Vec<String> {
+        all.iter().map(|it| ask_part(verb, it).wanted).collect()
+    };
+    let patterns: Vec<String> = wanted
+        .matches
+        .iter()
+        .map(|it| it.written().to_owned())
+        .collect();
+    let clauses = [
+        clauses(CONTAIN, &wanted.contains),
+        clauses(NOT_CONTAIN, &wanted.not_contains),
+        clauses(MATCH, &patterns),
+    ];
+    Ask::new("stderr", phrase::joined(&clauses.concat(), "and"))
 }
+
+const CONTAIN: &str = "to contain";
+const NOT_CONTAIN: &str = "not to contain";
+const MATCH: &str = "to match";
 
 fn ask_part(verb: &str, what: &str) -> Ask {
     Ask::new("stderr", format!("stderr {verb} {}", phrase::quoted(what)))
-}
-
-fn ask_contains(text: &str) -> Ask {
-    ask_part("to contain", text)
-}
-
-fn ask_not_contains(text: &str) -> Ask {
-    ask_part("not to contain", text)
-}
-
-fn ask_matches(pattern: &Pattern) -> Ask {
-    ask_part("to match", pattern.written())
 }
 
 /// `stderr`: what the server wrote there, of which only the end is known.
@@ -80,20 +75,20 @@ fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
             return Verdict::Held;
         }
         let near = near::in_text(words, &text);
-        absent(&ask_contains(words), &text, tail, near)
+        absent(&ask_part(CONTAIN, words), &text, tail, near)
     });
     let matches = each("matches", &wanted.matches, |pattern| {
         if pattern.is_match(&text) {
             return Verdict::Held;
         }
         let near = near::of_pattern(pattern, &text);
-        absent(&ask_matches(pattern), &text, tail, near)
+        absent(&ask_part(MATCH, pattern.written()), &text, tail, near)
     });
     let not_contains = each("not_contains", &wanted.not_contains, |words| {
         match text.find(words.as_str()) {
             Some(at) => Verdict::Missed(vec![Mismatch {
                 actual: Some(phrase::cut(&text, at)),
-                ..ask_not_contains(words).miss("it is there")
+                ..ask_part(NOT_CONTAIN, words).miss("it is there")
             }]),
             None => unheard(tail).unwrap_or(Verdict::Held),
         }

@@ -155,9 +155,9 @@ fn other_processes_are_explained() {
         (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(false))), ended(ExitStatus::Code(0), Ending::StdinClosed, 0)),
         (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
         (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))), says("x")),
-    ]), @"
+    ]), @r"
     stderr: expected stderr to contain `listening`, it is not there
-      hint: the text has it in another case: `Listening`
+      hint: the text has it in another case or with other white space: `Listening`
     stderr: expected stderr to contain `listening`, the server wrote nothing there
     unknowable: the server wrote 70000 bytes to stderr, of which the last 7 are kept
     stderr: expected stderr not to contain `panic`, it is there

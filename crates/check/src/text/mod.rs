@@ -3,66 +3,80 @@
 
 mod hidden;
 pub(super) mod near;
-mod unescaped;
-mod unfolded;
 mod words;
 
-use self::unescaped::Unescaped;
 pub(super) use self::words::whole_or_around;
 use crate::{
     ask::Ask,
     outcome::verdict::{Mismatch, Verdict},
     pattern, phrase,
-    traits::{More, Says, Sway, Traits, every},
+    traits::{Says, Sway, Traits, every},
     view,
 };
 use mcp::{observation::Observation, script::pattern::Pattern};
 use suite::model::expectation::TextWanted;
 
 pub(super) fn check(wanted: &TextWanted, seen: &Observation) -> Verdict {
-    match wanted {
-        TextWanted::NotEmpty(flag) => words::not_empty(*flag, seen),
-        TextWanted::Equals(wanted) => words::equals(wanted, seen),
-        TextWanted::Contains(wanted) => words::contains(wanted, seen),
-        TextWanted::ContainsAny(wanted) => words::contains_any(wanted, seen),
-        TextWanted::NotContains(wanted) => words::not_contains(wanted, seen),
-        TextWanted::InOrder(wanted) => words::in_order(wanted, seen),
-        TextWanted::MatchesRegex(wanted) => words::matches_regex(wanted, seen),
-    }
+    let ask = ask(wanted);
+    view::with_reply(seen, &ask, |reply| match wanted {
+        TextWanted::NotEmpty(flag) => words::not_empty(&ask, *flag, reply),
+        TextWanted::Equals(wanted) => words::equals(&ask, wanted, reply),
+        TextWanted::Contains(wanted) => words::contains(wanted, reply),
+        TextWanted::ContainsAny(wanted) => words::contains_any(&ask, wanted, reply),
+        TextWanted::NotContains(wanted) => words::not_contains(wanted, reply, seen.proof),
+        TextWanted::InOrder(wanted) => words::in_order(&ask, wanted, reply),
+        TextWanted::MatchesRegex(wanted) => words::matches_regex(wanted, reply),
+    })
 }
 
 pub(super) fn ask(wanted: &TextWanted) -> Ask {
     match wanted {
-        TextWanted::NotEmpty(flag) => words::ask_not_empty(*flag),
-        TextWanted::Equals(wanted) => words::ask_equals(wanted),
-        TextWanted::Contains(wanted) => words::ask_contains(wanted),
-        TextWanted::ContainsAny(wanted) => words::ask_contains_any(wanted),
-        TextWanted::NotContains(wanted) => words::ask_not_contains(wanted),
-        TextWanted::InOrder(wanted) => words::ask_in_order(wanted),
-        TextWanted::MatchesRegex(wanted) => words::ask_matches(&wanted.iter().collect::<Vec<_>>()),
+        TextWanted::NotEmpty(true) => Ask::new("not_empty", "content that is not empty"),
+        TextWanted::NotEmpty(false) => Ask::new("not_empty", "empty content"),
+        TextWanted::Equals(text) => {
+            let text = phrase::quoted(text.trim());
+            Ask::new("equals", format!("the text to be {text}"))
+        }
+        TextWanted::Contains(words) => words::ask_contains(words),
+        TextWanted::ContainsAny(words) => {
+            let words = phrase::list(words, "or");
+            Ask::new("contains_any", format!("the text to contain {words}"))
+        }
+        TextWanted::NotContains(words) => words::ask_not_contains(words),
+        TextWanted::InOrder(words) => {
+            let words = phrase::list(words, "and");
+            Ask::new(
+                "in_order",
+                format!("the text to contain, one after another, {words}"),
+            )
+        }
+        TextWanted::MatchesRegex(patterns) => {
+            let patterns: Vec<&str> = patterns.iter().map(Pattern::written).collect();
+            words::ask_matches(&patterns)
+        }
     }
 }
 
-pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &TextWanted) -> Traits {
     const EMPTY: &str = "the empty text, which every text contains";
     let of_text = Traits {
-        more: More::Does(Sway::GAINS),
+        more: Sway::GAINS,
         says: Says::Text,
         ..Traits::PLAIN
     };
     match wanted {
         // The text of an error is one.
         TextWanted::NotEmpty(true) => Traits {
-            more: More::Does(Sway::GAINS),
+            more: Sway::GAINS,
             holds_of_failure: true,
             ..Traits::PLAIN
         },
         TextWanted::NotEmpty(false) => Traits {
-            more: More::Does(Sway::LOSES),
+            more: Sway::LOSES,
             ..Traits::PLAIN
         },
         TextWanted::Equals(_) => Traits {
-            more: More::Does(Sway::BOTH),
+            more: Sway::BOTH,
             ..of_text
         },
         TextWanted::Contains(texts) => Traits {
@@ -77,7 +91,7 @@ pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
             ..of_text
         },
         TextWanted::NotContains(_) => Traits {
-            more: More::Does(Sway::LOSES),
+            more: Sway::LOSES,
             holds_of_silence: true,
             holds_of_failure: true,
             ..Traits::PLAIN
@@ -87,11 +101,7 @@ pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
             ..of_text
         },
         TextWanted::MatchesRegex(patterns) => Traits {
-            more: More::Does(if patterns.iter().any(speaks_of_the_end) {
-                Sway::BOTH
-            } else {
-                Sway::GAINS
-            }),
+            more: Sway::BOTH,
             unfailable: every(
                 "matches_regex",
                 patterns,
@@ -103,42 +113,40 @@ pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
     }
 }
 
-/// Whether a pattern may speak of the end of the text, which is not known of a list that is not whole.
-fn speaks_of_the_end(pattern: &Pattern) -> bool {
-    let mut signs = pattern.written().chars();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '$' => return true,
-            '\\' if signs.next() == Some('z') => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-/// The verdict of `not` on a text of which nothing holds: it must not hold of what the text has as JSON writes it either.
+/// The verdict of `not` on a text of which nothing holds: words may not be there as JSON escapes them either.
 pub(super) fn not_unescaped(ask: &Ask, wanted: &TextWanted, seen: &Observation) -> Verdict {
+    let (words, needs_all) = match wanted {
+        TextWanted::Contains(words) => (words, true),
+        TextWanted::ContainsAny(words) => (words, false),
+        TextWanted::NotEmpty(_)
+        | TextWanted::Equals(_)
+        | TextWanted::NotContains(_)
+        | TextWanted::InOrder(_)
+        | TextWanted::MatchesRegex(_) => return Verdict::Held,
+    };
     let Ok(reply) = view::reply(seen) else {
         return Verdict::Held;
     };
-    let text = Unescaped::of(reply, seen.proof);
-    let found = match wanted {
-        TextWanted::Contains(words) => {
-            text.has_all(words, |words, text| text.contains(words.as_str()))
-        }
-        TextWanted::ContainsAny(words) => {
-            text.has(|text| words.iter().any(|words| text.contains(words.as_str())))
-        }
-        TextWanted::InOrder(words) => text.has(|text| words::in_a_row(words, text)),
-        TextWanted::MatchesRegex(patterns) => text.has_all(patterns, Pattern::is_match),
-        TextWanted::NotEmpty(_) | TextWanted::Equals(_) | TextWanted::NotContains(_) => None,
+    let mut parts = hidden::all(reply, seen.proof);
+    parts.retain(|part| part.form == hidden::Form::Escaped);
+    let missing = words.iter().filter(|words| !reply.text.contains(*words));
+    let mut places = missing.map(|words| {
+        let mut found = parts.iter().map(|part| (part, part.find(words)));
+        found.find_map(|(part, found)| Some((part, found?)))
+    });
+    let first = if needs_all {
+        places
+            .collect::<Option<Vec<_>>>()
+            .and_then(|all| all.into_iter().next())
+    } else {
+        places.find_map(|place| place)
     };
-    let Some((path, text)) = found else {
+    let Some((part, (text, at))) = first else {
         return Verdict::Held;
     };
     Verdict::Missed(vec![Mismatch {
-        path: Some(path),
-        actual: Some(phrase::cut(&text, 0)),
+        path: Some(part.path.clone()),
+        actual: Some(phrase::cut(&text, at)),
         hint: Some("the text has it as JSON escapes it; `not` looks at both".to_owned()),
         ..ask.miss("it holds here")
     }])

@@ -1,11 +1,10 @@
 //! The nearest thing in a text that would have matched: the same words in another case or with other white
-//! space, the beginning of them, or the same words in another part of the answer.
+//! space, or the same words in another part of the answer.
 
 use regex::RegexBuilder;
 
 use crate::{phrase, text::hidden};
 use mcp::{observation::answer::Reply, script::pattern::Pattern};
-use text::CUT;
 
 /// The longest wanted text that a nearest place is looked for, in bytes.
 const LONGEST: usize = 8 * 1024;
@@ -21,48 +20,22 @@ pub(crate) struct Near {
     pub hint: String,
 }
 
-/// The nearest place of `words` in a text that does not contain them.
+/// The place of `words` in a text that has them in another case or with other white space.
 pub(crate) fn in_text(words: &str, text: &str) -> Option<Near> {
-    if words.is_empty() || words.len() > LONGEST || text.is_empty() {
+    if words.len() > LONGEST || text.len() > LARGE {
         return None;
     }
-    if text.len() > LARGE {
-        return beginning(words, text);
-    }
-    let exact = regex::escape(words);
-    let spaced: Vec<String> = words.split_whitespace().map(regex::escape).collect();
-    let spaced = spaced.join(r"\s+");
-    other_way(&exact, text, "in another case")
-        .or_else(|| other_way(&format!("(?-i:{spaced})"), text, "with other white space"))
-        .or_else(|| other_way(&spaced, text, "in another case and with other white space"))
-        .or_else(|| beginning(words, text))
-}
-
-fn other_way(pattern: &str, text: &str, how: &str) -> Option<Near> {
-    let pattern = RegexBuilder::new(pattern)
+    let words: Vec<String> = words.split_whitespace().map(regex::escape).collect();
+    let pattern = RegexBuilder::new(&words.join(r"\s+"))
         .case_insensitive(true)
         .size_limit(4 << 20)
         .build()
         .ok()?;
     let found = pattern.find(text).filter(|found| !found.is_empty())?;
+    let found_text = phrase::quoted(found.as_str());
     Some(Near {
         at: found.start(),
-        hint: format!("the text has it {how}: {}", phrase::quoted(found.as_str())),
-    })
-}
-
-/// The longest beginning of the words that the text has, when it is most of them.
-fn beginning(words: &str, text: &str) -> Option<Near> {
-    let ends: Vec<usize> = words.char_indices().map(|(at, _)| at).skip(1).collect();
-    let found = ends.partition_point(|end| text.contains(&words[..*end]));
-    let end = *ends.get(found.checked_sub(1)?)?;
-    let long_enough = found >= 4 && found * 2 > ends.len();
-    long_enough.then(|| Near {
-        at: text.find(&words[..end]).unwrap_or(0),
-        hint: format!(
-            "the text has its beginning: {}",
-            phrase::quoted(&format!("{}{CUT}", &words[..end]))
-        ),
+        hint: format!("the text has it in another case or with other white space: {found_text}"),
     })
 }
 

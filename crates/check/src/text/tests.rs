@@ -115,15 +115,13 @@ fn a_missing_text_is_explained() {
     contains: expected the text to contain `hello`, the text is `good bye`
     contains: expected the text to contain `there`, the text is `good bye`
     contains: expected the text to contain `Hello World`, the text is `oh, hello world!`
-      hint: the text has it in another case: `hello world`
+      hint: the text has it in another case or with other white space: `hello world`
     contains: expected the text to contain `a b c`, it is not in the text (2 lines, 11 bytes)
-      hint: the text has it with other white space: `a  b\n c`
+      hint: the text has it in another case or with other white space: `a  b\n c`
     contains: expected the text to contain `A b`, the text is `x a	B y`
-      hint: the text has it in another case and with other white space: `a	B`
+      hint: the text has it in another case or with other white space: `a	B`
     contains: expected the text to contain `say "hi"`, the text is `{"t":"say \"hi\""}`
-      hint: the text has its beginning: `say …`
     contains: expected the text to contain `count: 15 items`, it is not in the text (2 lines, 26 bytes)
-      hint: the text has its beginning: `count: 15 …`
     contains: expected the text to contain `x`, the text is empty
     contains: expected the text to contain `x`, the text is `it broke`
       hint: the tool answered with an error: `it broke`
@@ -188,11 +186,11 @@ fn none_of_several_texts_is_explained() {
     insta::assert_snapshot!(report(&[
         (Expectation::Text(TextWanted::ContainsAny(words(&["red", "green"]))), says("BLUE or RED")),
         (Expectation::Text(TextWanted::ContainsAny(words(&["red", "green"]))), says("")),
-    ]), @r#"
+    ]), @r"
     contains_any: expected the text to contain `red` or `green`, none of them is there
-      hint: the text has it in another case: `RED`
+      hint: the text has it in another case or with other white space: `RED`
     contains_any: expected the text to contain `red` or `green`, the text is empty
-    "#);
+    ");
 }
 
 #[test]
@@ -349,7 +347,6 @@ fn forbidden_content_is_found_however_the_text_writes_it() {
         never("say \"secret\"", prompt()),
         never("a secret", prompt()),
         never("a://secret", read("a://other")),
-        never("x-secret", read("a://secret")),
         never("say \"secret\"", frame),
     ]), @r#"
     not_contains: $.tools[0].description: expected no content to contain `say "secret"`, it is there
@@ -363,8 +360,6 @@ fn forbidden_content_is_found_however_the_text_writes_it() {
     not_contains: messages[0].content.resource.blob: expected no content to contain `a secret`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: contents[0].uri: expected no content to contain `a://secret`, it is there
-      hint: `not_contains` looks at all content, not only at the text
-    not_contains: contents[0].mimeType: expected no content to contain `x-secret`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: frames[0].result.a: expected no content to contain `say "secret"`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
@@ -408,23 +403,23 @@ fn forbidden_content_is_found_however_the_server_wrote_its_json() {
         never("café", several()),
         never("Müller", read()),
     ]), @r#"
-    not_contains: $.owner: expected no content to contain `Müller`, it is there
+    not_contains: content[0].text.owner: expected no content to contain `Müller`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $.note: expected no content to contain `said "no"`, it is there
+    not_contains: content[0].text.note: expected no content to contain `said "no"`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $: expected no content to contain `ü`, it is there
+    not_contains: content[0].text: expected no content to contain `ü`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $.at: expected no content to contain `a/b`, it is there
+    not_contains: content[0].text.at: expected no content to contain `a/b`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $.smile: expected no content to contain `😀`, it is there
+    not_contains: content[0].text.smile: expected no content to contain `😀`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $.x: expected no content to contain `a<b`, it is there
+    not_contains: content[0].text.x: expected no content to contain `a<b`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
     not_contains: content[0].text.owner: expected no content to contain `Müller`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
     not_contains: content[2].text.id: expected no content to contain `café`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
-    not_contains: $.owner: expected no content to contain `Müller`, it is there
+    not_contains: contents[0].text.owner: expected no content to contain `Müller`, it is there
       hint: the text has it as JSON escapes it; `not_contains` looks at both
     "#);
     let holds = |seen: &Observation| {
@@ -469,14 +464,14 @@ fn a_broken_order_is_explained() {
         order(&["a", "b", "c"], "a b"),
         order(&["x"], "a b"),
         order(&["one", "two"], "one TWO"),
-    ]), @r#"
-        in_order: expected the text to contain, one after another, `first` and `second`, `second` does not follow `first`
-          hint: it stands before that, at line 1, column 1
-        in_order: expected the text to contain, one after another, `a`, `b` and `c`, `c` does not follow `b`
-        in_order: expected the text to contain, one after another, `x`, `x` is not in the text
-        in_order: expected the text to contain, one after another, `one` and `two`, `two` does not follow `one`
-          hint: the text has it in another case: `TWO`
-        "#);
+    ]), @r"
+    in_order: expected the text to contain, one after another, `first` and `second`, `second` does not follow `first`
+      hint: it stands before that, at line 1, column 1
+    in_order: expected the text to contain, one after another, `a`, `b` and `c`, `c` does not follow `b`
+    in_order: expected the text to contain, one after another, `x`, `x` is not in the text
+    in_order: expected the text to contain, one after another, `one` and `two`, `two` does not follow `one`
+      hint: the text has it in another case or with other white space: `TWO`
+    ");
 }
 
 #[test]
@@ -561,12 +556,12 @@ fn what_is_no_part_of_the_protocol_in_a_block_is_content_with_its_name() {
         (without("key"), weird()),
         (without("secret"), block(json!({"type": "text", "text": "x", "secret": 1}))),
         (without("admin"), rendered(Rendering::Contents { asked: None }, "z", contents)),
-    ]), @"
+    ]), @r"
     not_contains: content[0].payload: expected no content to contain `password`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: content[0]: expected no content to contain `payload`, it is there
       hint: `not_contains` looks at all content, not only at the text
-    not_contains: content[0].payload.password: expected no content to contain `true`, it is there
+    not_contains: content[0].payload: expected no content to contain `true`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: content[0].payload.type: expected no content to contain `key`, it is there
       hint: `not_contains` looks at all content, not only at the text

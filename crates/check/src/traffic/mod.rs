@@ -11,12 +11,18 @@ use serde_json::Value;
 
 pub use self::findings::unheard;
 use crate::{
-    ask::Ask,
-    outcome::verdict::Verdict,
+    ask::{self, Ask},
+    outcome::verdict::{Mismatch, Verdict},
+    phrase,
     traits::{Sway, Traits},
+    view,
 };
-use mcp::observation::Observation;
-use suite::model::expectation::{Presence, TrafficWanted};
+use mcp::observation::{NotificationSeen, Observation};
+use suite::{
+    model::expectation::{Presence, TrafficWanted},
+    written::Part,
+};
+use text::count;
 
 pub(super) fn check(wanted: &TrafficWanted, seen: &Observation) -> Verdict {
     match wanted {
@@ -42,7 +48,7 @@ pub(super) fn ask(wanted: &TrafficWanted) -> Ask {
     }
 }
 
-pub(super) fn traits(wanted: &TrafficWanted) -> Traits<'_> {
+pub(super) fn traits(wanted: &TrafficWanted) -> Traits {
     let holds_of_failure = match wanted {
         TrafficWanted::MinProgress(_)
         | TrafficWanted::Progress(_)
@@ -54,13 +60,14 @@ pub(super) fn traits(wanted: &TrafficWanted) -> Traits<'_> {
         TrafficWanted::Findings(_) => true,
     };
     Traits {
+        late: late(wanted),
         holds_of_failure,
         ..Traits::PLAIN
     }
 }
 
 /// What a message that comes after the answer can do to the verdict.
-pub(super) fn late(wanted: &TrafficWanted) -> Sway {
+fn late(wanted: &TrafficWanted) -> Sway {
     match wanted {
         // Progress that comes after the answer does not count; findings are judged when all is over.
         TrafficWanted::MinProgress(_) | TrafficWanted::Progress(_) | TrafficWanted::Findings(_) => {
@@ -85,6 +92,142 @@ pub(super) fn late(wanted: &TrafficWanted) -> Sway {
             .map(|one| Sway::new(one.count != Some(0), one.count.is_some()))
             .fold(Sway::NONE, Sway::or),
     }
+}
+
+/// What came instead of what a clause wants.
+type Miss<'a> = dyn Fn(&[&NotificationSeen]) -> Option<Mismatch> + 'a;
+
+/// One clause of an expectation about notifications.
+struct Clause<'a> {
+    /// Its key.
+    key: &'static str,
+    /// Its place in the list under the key.
+    item: Option<usize>,
+    /// What it wants, as a clause.
+    wanted: String,
+    /// Whether it wants something not to come.
+    forbids: bool,
+    /// What came instead.
+    miss: Box<Miss<'a>>,
+}
+
+impl<'a> Clause<'a> {
+    fn new(
+        key: &'static str,
+        wanted: String,
+        miss: impl Fn(&[&NotificationSeen]) -> Option<Mismatch> + 'a,
+    ) -> Self {
+        Self {
+            key,
+            item: None,
+            wanted,
+            forbids: false,
+            miss: Box::new(miss),
+        }
+    }
+
+    /// Bounds on how many there are, each with its key.
+    fn bounds(
+        (at_least, least): (&'static str, Option<u64>),
+        (at_most, most): (&'static str, Option<u64>),
+        noun: &str,
+        came: fn(&[&NotificationSeen]) -> Mismatch,
+    ) -> Vec<Self> {
+        let least = least.map(|least| {
+            let wanted = format!("at least {}", count(least, noun));
+            Self::new(at_least, wanted, move |told| {
+                ((told.len() as u64) < least).then(|| came(told))
+            })
+        });
+        let most = most.map(|most| {
+            let wanted = format!("at most {}", count(most, noun));
+            let clause = Self::new(at_most, wanted, move |told| {
+                (told.len() as u64 > most).then(|| came(told))
+            });
+            clause.forbidding()
+        });
+        least.into_iter().chain(most).collect()
+    }
+
+    /// For each item of a list a clause.
+    fn each(
+        key: &'static str,
+        items: &'a [String],
+        wanted: impl Fn(&str) -> String,
+        miss: fn(&str, &[&NotificationSeen]) -> Option<Mismatch>,
+    ) -> Vec<Self> {
+        let items = items.iter().enumerate();
+        let clause = |(index, item): (usize, &'a String)| Self {
+            item: Some(index),
+            ..Self::new(key, wanted(item), move |told| miss(item, told))
+        };
+        items.map(clause).collect()
+    }
+
+    fn forbidding(self) -> Self {
+        Self {
+            forbids: true,
+            ..self
+        }
+    }
+}
+
+/// All clauses together.
+fn ask_all(key: &'static str, clauses: &[Clause<'_>]) -> Ask {
+    let wanted: Vec<String> = clauses.iter().map(|it| it.wanted.clone()).collect();
+    Ask::new(key, phrase::joined(&wanted, "and"))
+}
+
+/// The verdict on clauses, each about some of the notifications. A flood may hide what did not come; what was forbidden
+/// and came is certain.
+fn verdict<'s>(
+    clauses: &[Clause<'_>],
+    seen: &'s Observation,
+    told: impl Fn(&Clause<'_>) -> Vec<&'s NotificationSeen>,
+) -> Verdict {
+    let (mut absent, mut forbidden) = (Vec::new(), Vec::new());
+    let is_flooded = view::is_flooded(seen);
+    for clause in clauses {
+        let Some(mut missed) = (clause.miss)(&told(clause)) else {
+            continue;
+        };
+        if is_flooded && clause.key.starts_with("max_") {
+            missed.seen.insert_str(0, "at least ");
+        }
+        let item = clause.item.map(Part::Item);
+        let mismatch = Mismatch {
+            key: clause.key,
+            wanted: clause.wanted.clone(),
+            part: [Part::Member(clause.key)].into_iter().chain(item).collect(),
+            ..missed
+        };
+        if clause.forbids {
+            forbidden.push(mismatch);
+        } else {
+            absent.push(view::without(mismatch, seen));
+        }
+    }
+    if !is_flooded {
+        return Verdict::from_mismatches([absent, forbidden].concat());
+    }
+    if !forbidden.is_empty() {
+        return Verdict::Missed(forbidden);
+    }
+    if absent.is_empty() && !clauses.iter().any(|it| it.forbids) {
+        return Verdict::Held;
+    }
+    ask::hidden_by_flood()
+}
+
+/// The different ones of some words, of many the first.
+fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut words: Vec<&str> = Vec::new();
+    for word in all {
+        if !words.contains(&word) && words.len() < 16 {
+            words.push(word);
+        }
+    }
+    words
 }
 
 /// A message on one line.

@@ -78,18 +78,15 @@ fn ask_count(tool: &str, min: Option<u64>, max: Option<u64>) -> Ask {
     Ask::new(
         "count",
         match (min, max) {
-            (Some(min), Some(max)) if min == max => format!("{} of {tool}", calls(min)),
-            (Some(min), Some(max)) => format!("{min} to {} of {tool}", calls(max)),
-            (Some(min), None) => format!("at least {} of {tool}", calls(min)),
-            (None, Some(max)) => format!("at most {} of {tool}", calls(max)),
+            (Some(min), Some(max)) if min == max => {
+                format!("{} of {tool}", text::count(min, "call"))
+            }
+            (Some(min), Some(max)) => format!("{min} to {} of {tool}", text::count(max, "call")),
+            (Some(min), None) => format!("at least {} of {tool}", text::count(min, "call")),
+            (None, Some(max)) => format!("at most {} of {tool}", text::count(max, "call")),
             (None, None) => format!("any number of calls of {tool}"),
         },
     )
-}
-
-/// `1 call`, `2 calls`.
-fn calls(number: u64) -> String {
-    text::count(usize::try_from(number).unwrap_or(usize::MAX), "call")
 }
 
 fn outcome_word(outcome: TraceOutcome) -> &'static str {
@@ -99,45 +96,55 @@ fn outcome_word(outcome: TraceOutcome) -> &'static str {
     }
 }
 
+/// What came instead, `None` where the rule holds; or why that cannot be told.
+type Found = Result<Option<String>, String>;
+
 /// One rule over the recorded calls.
 pub(super) fn check(rule: &TrajectoryRule, seen: &Observation) -> Verdict {
     let Some(calls) = seen.trace.as_deref() else {
         return Verdict::Unknowable("there is no trace to look at".to_owned());
     };
     let ask = ask(rule);
-    match rule {
-        TrajectoryRule::Order(tools) => order(&ask, tools, calls),
-        TrajectoryRule::Presence(tools) => presence(&ask, tools, calls),
-        TrajectoryRule::Absence(tools) => absence(&ask, tools, calls),
+    let found = match rule {
+        TrajectoryRule::Order(tools) => Ok(order(tools, calls)),
+        TrajectoryRule::Presence(tools) => Ok(presence(tools, calls)),
+        TrajectoryRule::Absence(tools) => Ok(absence(tools, calls)),
         TrajectoryRule::ArgsContain { tool, args, among } => {
-            args_contain(&ask, (tool, args, *among), calls)
+            return args_contain(&ask, (tool, args, *among), calls);
         }
-        TrajectoryRule::Count { tool, min, max } => {
-            let number = calls_of(tool, calls).count() as u64;
-            if min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) {
-                return Verdict::Held;
-            }
-            missed(
-                &ask,
-                calls,
-                match number {
-                    0 => "it was not called".to_owned(),
-                    1 => "it was called once".to_owned(),
-                    number => format!("it was called {number} times"),
-                },
-                &[tool],
-            )
-        }
-        TrajectoryRule::NeverAfter { tool, after } => never_after(&ask, tool, after, calls),
-        TrajectoryRule::Adjacent(tools) => adjacent(&ask, tools, calls),
-        TrajectoryRule::Outcome { tool, outcome } => ended(&ask, tool, *outcome, calls),
+        TrajectoryRule::Count { tool, min, max } => Ok(count(tool, (*min, *max), calls)),
+        TrajectoryRule::NeverAfter { tool, after } => Ok(never_after(tool, after, calls)),
+        TrajectoryRule::Adjacent(tools) => Ok(adjacent(tools, calls)),
+        TrajectoryRule::Outcome { tool, outcome } => ended(tool, *outcome, calls),
         TrajectoryRule::WithinMs { limit_ms, from, to } => {
-            within(&ask, *limit_ms, (from.as_deref(), to.as_deref()), calls)
+            within(*limit_ms, (from.as_deref(), to.as_deref()), calls)
+        }
+    };
+    match found {
+        Ok(None) => Verdict::Held,
+        Ok(Some(seen)) => missed(&ask, calls, seen, &named(rule)),
+        Err(reason) => Verdict::Unknowable(reason),
+    }
+}
+
+/// The tools that a rule names.
+fn named(rule: &TrajectoryRule) -> Vec<&str> {
+    match rule {
+        TrajectoryRule::Order(tools)
+        | TrajectoryRule::Presence(tools)
+        | TrajectoryRule::Absence(tools)
+        | TrajectoryRule::Adjacent(tools) => tools.iter().map(String::as_str).collect(),
+        TrajectoryRule::ArgsContain { tool, .. }
+        | TrajectoryRule::Count { tool, .. }
+        | TrajectoryRule::NeverAfter { tool, .. }
+        | TrajectoryRule::Outcome { tool, .. } => vec![tool],
+        TrajectoryRule::WithinMs { from, to, .. } => {
+            from.iter().chain(to).map(String::as_str).collect()
         }
     }
 }
 
-pub(super) fn traits(rule: &TrajectoryRule) -> Traits<'_> {
+pub(super) fn traits(rule: &TrajectoryRule) -> Traits {
     let open = match rule {
         TrajectoryRule::Order(tools) => tools.is_empty().then_some("order"),
         TrajectoryRule::Presence(tools) => tools.is_empty().then_some("presence"),
@@ -198,20 +205,14 @@ fn unwanted(rule: &TrajectoryRule) -> Vec<&str> {
 }
 
 /// A mismatch that lists the calls, with the nearest name for a tool that was not called.
-fn missed<S: AsRef<str>>(ask: &Ask, calls: &[TraceCall], seen: String, tools: &[S]) -> Verdict {
+fn missed(ask: &Ask, calls: &[TraceCall], seen: String, tools: &[&str]) -> Verdict {
     let called: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
-    let hint = tools.iter().map(AsRef::as_ref).find_map(|tool| {
-        if called.contains(&tool) {
-            return None;
-        }
-        let near = text::nearest(tool, called.iter().copied())?;
-        Some(format!("{} was called", phrase::quoted(near)))
-    });
-    let mut lines: Vec<String> = called
-        .iter()
-        .take(MOST)
-        .map(|tool| (*tool).to_owned())
-        .collect();
+    let uncalled = tools.iter().filter(|tool| !called.contains(tool));
+    let mut near = uncalled.filter_map(|tool| text::nearest(tool, called.iter().copied()));
+    let hint = near
+        .next()
+        .map(|near| format!("{} was called", phrase::quoted(near)));
+    let mut lines: Vec<String> = called.iter().take(MOST).map(ToString::to_string).collect();
     if called.len() > MOST {
         lines.push(format!("… {} more", called.len() - MOST));
     }
@@ -222,175 +223,134 @@ fn missed<S: AsRef<str>>(ask: &Ask, calls: &[TraceCall], seen: String, tools: &[
     }])
 }
 
-fn calls_of<'a>(tool: &'a str, calls: &'a [TraceCall]) -> impl Iterator<Item = &'a TraceCall> {
-    calls.iter().filter(move |call| call.tool == tool)
+fn is_called(tool: &str, calls: &[TraceCall]) -> bool {
+    calls.iter().any(|call| call.tool == tool)
 }
 
-fn order(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
+fn not_called(tool: &str) -> String {
+    format!("{} was not called", phrase::quoted(tool))
+}
+
+fn order(tools: &[String], calls: &[TraceCall]) -> Option<String> {
     let mut rest = calls.iter();
-    let mut before: Option<&String> = None;
-    for tool in tools {
-        if !rest.any(|call| call.tool == *tool) {
-            let was_called = calls_of(tool, calls).next().is_some();
-            let seen = match before.filter(|_| was_called) {
-                Some(before) => format!(
-                    "{} was not called after {}",
-                    phrase::quoted(tool),
-                    phrase::quoted(before)
-                ),
-                None => format!("{} was not called", phrase::quoted(tool)),
-            };
-            return missed(ask, calls, seen, &[tool]);
-        }
-        before = Some(tool);
-    }
-    Verdict::Held
-}
-
-fn presence(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
-    let absent: Vec<&String> = tools
+    let place = tools
         .iter()
-        .filter(|tool| calls_of(tool, calls).next().is_none())
-        .collect();
-    if absent.is_empty() {
-        return Verdict::Held;
-    }
-    let seen = format!("{} never came", phrase::list(&absent, "and"));
-    missed(ask, calls, seen, &absent)
-}
-
-fn absence(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
-    let found = calls
-        .iter()
-        .enumerate()
-        .find(|(_, call)| tools.contains(&call.tool));
-    match found {
-        Some((index, call)) => missed(
-            ask,
-            calls,
-            format!("call {} is {}", index + 1, phrase::quoted(&call.tool)),
-            &[&call.tool],
+        .position(|tool| !rest.any(|call| call.tool == *tool))?;
+    let tool = &tools[place];
+    let before = place.checked_sub(1).filter(|_| is_called(tool, calls));
+    Some(match before {
+        Some(before) => format!(
+            "{} after {}",
+            not_called(tool),
+            phrase::quoted(&tools[before])
         ),
-        None => Verdict::Held,
-    }
+        None => not_called(tool),
+    })
 }
 
-fn never_after(ask: &Ask, tool: &str, after: &str, calls: &[TraceCall]) -> Verdict {
-    let Some(start) = calls.iter().position(|call| call.tool == after) else {
-        return Verdict::Held;
-    };
+fn presence(tools: &[String], calls: &[TraceCall]) -> Option<String> {
+    let absent = tools.iter().filter(|tool| !is_called(tool, calls));
+    let absent: Vec<&String> = absent.collect();
+    (!absent.is_empty()).then(|| format!("{} never came", phrase::list(&absent, "and")))
+}
+
+fn absence(tools: &[String], calls: &[TraceCall]) -> Option<String> {
+    let place = calls.iter().position(|call| tools.contains(&call.tool))?;
+    let tool = phrase::quoted(&calls[place].tool);
+    Some(format!("call {} is {tool}", place + 1))
+}
+
+fn count(
+    tool: &str,
+    (min, max): (Option<u64>, Option<u64>),
+    calls: &[TraceCall],
+) -> Option<String> {
+    let number = calls.iter().filter(|call| call.tool == tool).count() as u64;
+    if min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) {
+        return None;
+    }
+    Some(match number {
+        0 => "it was not called".to_owned(),
+        1 => "it was called once".to_owned(),
+        number => format!("it was called {number} times"),
+    })
+}
+
+fn never_after(tool: &str, after: &str, calls: &[TraceCall]) -> Option<String> {
+    let start = calls.iter().position(|call| call.tool == after)?;
     let later = calls
         .iter()
-        .enumerate()
         .skip(start + 1)
-        .find(|(_, call)| call.tool == tool);
-    match later {
-        Some((index, _)) => missed(
-            ask,
-            calls,
-            format!(
-                "{} is call {}, {} call {}",
-                phrase::quoted(after),
-                start + 1,
-                phrase::quoted(tool),
-                index + 1
-            ),
-            &[tool],
-        ),
-        None => Verdict::Held,
-    }
+        .position(|call| call.tool == tool)?;
+    Some(format!(
+        "{} is call {}, {} call {}",
+        phrase::quoted(after),
+        start + 1,
+        phrase::quoted(tool),
+        start + later + 2
+    ))
 }
 
-fn adjacent(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
-    let holds = tools.is_empty()
-        || calls.windows(tools.len()).any(|window| {
-            window
-                .iter()
-                .zip(tools)
-                .all(|(call, tool)| call.tool == *tool)
-        });
-    if holds {
-        return Verdict::Held;
+fn adjacent(tools: &[String], calls: &[TraceCall]) -> Option<String> {
+    let called: Vec<&String> = calls.iter().map(|call| &call.tool).collect();
+    let is_run = |window: &[&String]| window.iter().copied().eq(tools);
+    if tools.is_empty() || called.windows(tools.len()).any(is_run) {
+        return None;
     }
-    let absent = tools
-        .iter()
-        .find(|tool| calls_of(tool, calls).next().is_none());
-    let seen = match absent {
-        Some(tool) => format!("{} was not called", phrase::quoted(tool)),
-        None => "they were called, but not right after each other".to_owned(),
+    let absent = tools.iter().find(|tool| !is_called(tool, calls));
+    Some(absent.map_or_else(
+        || "they were called, but not right after each other".to_owned(),
+        |tool| not_called(tool),
+    ))
+}
+
+fn ended(tool: &str, wanted: TraceOutcome, calls: &[TraceCall]) -> Found {
+    let of_tool = || {
+        calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| call.tool == tool)
     };
-    missed(ask, calls, seen, tools)
+    let other = |(index, call): (usize, &TraceCall)| {
+        let outcome = call.outcome.filter(|outcome| *outcome != wanted)?;
+        Some(format!(
+            "call {} ended with {}",
+            index + 1,
+            outcome_word(outcome)
+        ))
+    };
+    if let Some(seen) = of_tool().find_map(other) {
+        return Ok(Some(seen));
+    }
+    if of_tool().any(|(_, call)| call.outcome.is_none()) {
+        return Err(format!("the log does not tell how calls of `{tool}` ended"));
+    }
+    Ok((!is_called(tool, calls)).then(|| "it was not called".to_owned()))
 }
 
-fn ended(ask: &Ask, tool: &str, wanted: TraceOutcome, calls: &[TraceCall]) -> Verdict {
-    let mut silent = false;
-    let mut any = false;
-    for (index, call) in calls
-        .iter()
-        .enumerate()
-        .filter(|(_, call)| call.tool == tool)
-    {
-        any = true;
-        match call.outcome {
-            Some(outcome) if outcome != wanted => {
-                let seen = format!("call {} ended with {}", index + 1, outcome_word(outcome));
-                return missed(ask, calls, seen, &[tool]);
-            }
-            Some(_) => {}
-            None => silent = true,
-        }
-    }
-    if !any {
-        return missed(ask, calls, "it was not called".to_owned(), &[tool]);
-    }
-    if silent {
-        return Verdict::Unknowable(format!("the log does not tell how calls of `{tool}` ended"));
-    }
-    Verdict::Held
-}
-
-fn within(
-    ask: &Ask,
-    limit_ms: u64,
-    (from, to): (Option<&str>, Option<&str>),
-    calls: &[TraceCall],
-) -> Verdict {
-    let first = calls
-        .iter()
-        .position(|call| from.is_none_or(|tool| call.tool == tool));
-    let last = calls
-        .iter()
-        .rposition(|call| to.is_none_or(|tool| call.tool == tool));
-    let (first, last) = match (first, last) {
-        (Some(first), Some(last)) => (first, last),
-        (None, _) => return uncalled(ask, from, calls),
-        (_, None) => return uncalled(ask, to, calls),
+fn within(limit_ms: u64, (from, to): (Option<&str>, Option<&str>), calls: &[TraceCall]) -> Found {
+    let is_meant = |tool: Option<&str>, call: &TraceCall| tool.is_none_or(|it| call.tool == it);
+    let uncalled =
+        |tool: Option<&str>| Ok(Some(tool.map_or("there is no call".to_owned(), not_called)));
+    let Some(first) = calls.iter().position(|call| is_meant(from, call)) else {
+        return uncalled(from);
+    };
+    let Some(last) = calls.iter().rposition(|call| is_meant(to, call)) else {
+        return uncalled(to);
     };
     if let (true, Some(from), Some(to)) = (last < first, from, to) {
-        let (from, to) = (phrase::quoted(from), phrase::quoted(to));
-        let seen = format!("{to} was not called after {from}");
-        return missed::<&str>(ask, calls, seen, &[]);
+        return Ok(Some(format!(
+            "{} after {}",
+            not_called(to),
+            phrase::quoted(from)
+        )));
     }
     let (Some(start), Some(end)) = (calls[first].at_ms, calls[last].at_ms) else {
-        return Verdict::Unknowable("the log does not tell when the calls were made".to_owned());
+        return Err("the log does not tell when the calls were made".to_owned());
     };
-    let Some(took) = end.checked_sub(start) else {
-        let reason = "the times of the calls do not follow their order";
-        return Verdict::Unknowable(reason.to_owned());
-    };
-    if took <= limit_ms {
-        return Verdict::Held;
-    }
-    missed::<&str>(ask, calls, format!("it took {took} ms"), &[])
-}
-
-fn uncalled(ask: &Ask, tool: Option<&str>, calls: &[TraceCall]) -> Verdict {
-    match tool {
-        Some(tool) => {
-            let seen = format!("{} was not called", phrase::quoted(tool));
-            missed(ask, calls, seen, &[tool])
-        }
-        None => missed::<&str>(ask, calls, "there is no call".to_owned(), &[]),
+    match end.checked_sub(start) {
+        None => Err("the times of the calls do not follow their order".to_owned()),
+        Some(took) => Ok((took > limit_ms).then(|| format!("it took {took} ms"))),
     }
 }
 

@@ -1,43 +1,32 @@
-//! Verdicts on a list that was not fetched to its end. What the rest of it could still change cannot be told; what it
-//! cannot change stands. Knows nothing of why the rest was not fetched.
+//! Verdicts on a list that was not fetched to its end: one that its rest could change cannot be told. Knows nothing of why
+//! the rest was not fetched.
 
 use serde_json::Value;
+use serde_json_path::JsonPath;
 
 use crate::{
-    json,
-    outcome::verdict::{Mismatch, Verdict},
+    json::{Step, steps_of},
+    outcome::verdict::Verdict,
     traits,
-    traits::{More, Sway},
+    traits::Sway,
     view,
 };
 use mcp::observation::{
     Observation,
     answer::{Reply, Unfetched},
 };
-use suite::{
-    model::expectation::{Expectation, JsonWanted, PathRule},
-    written::Part,
-};
+use suite::model::expectation::{Expectation, JsonWanted, Matcher, PathRule, ValueRule};
 
-/// A list of which only a part is known.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Beginning<'a> {
-    /// The member of the answer that is the list.
-    pub(super) member: &'a str,
-    /// How many items are known.
-    pub(super) items: usize,
-}
-
-/// The verdict of an expectation, of which the answer is a list that may not be whole.
+/// The verdict of an expectation of which the answer is a list that may not be whole.
 pub(super) fn weigh(wanted: &Expectation, verdict: Verdict, seen: &Observation) -> Verdict {
     let Some((reply, list)) = cut_off(seen) else {
         return verdict;
     };
-    match (wanted, verdict) {
-        (Expectation::Json(JsonWanted::JsonPath(rules)), Verdict::Missed(mismatches)) => {
-            certain_of(rules, mismatches, (reply, list))
-        }
-        (_, verdict) => part_seen(sway(wanted, (reply, list)), verdict, list),
+    let more = sway(wanted, reply, list);
+    match verdict {
+        Verdict::Held if more.loses => untold(list),
+        Verdict::Missed(_) if more.gains => untold(list),
+        Verdict::Held | Verdict::Missed(_) | Verdict::Unknowable(_) => verdict,
     }
 }
 
@@ -47,11 +36,13 @@ pub(super) fn weigh_unspoken(
     verdict: Verdict,
     seen: &Observation,
 ) -> Verdict {
-    match cut_off(seen) {
-        Some((reply, list)) if sway(expectation, (reply, list)) != Sway::NONE => {
-            part_seen(Sway::BOTH, verdict, list)
+    match (cut_off(seen), &verdict) {
+        (Some((reply, list)), Verdict::Missed(_))
+            if sway(expectation, reply, list) != Sway::NONE =>
+        {
+            untold(list)
         }
-        Some(_) | None => verdict,
+        (_, _) => verdict,
     }
 }
 
@@ -61,65 +52,72 @@ fn cut_off(seen: &Observation) -> Option<(&Reply, &Unfetched)> {
     Some((reply, reply.unfetched.as_ref()?))
 }
 
-/// The verdict when only a part was looked at.
-fn part_seen(more: Sway, verdict: Verdict, list: &Unfetched) -> Verdict {
-    match verdict {
-        Verdict::Held if more.loses => untold(list),
-        Verdict::Missed(_) if more.gains => untold(list),
-        Verdict::Held | Verdict::Missed(_) | Verdict::Unknowable(_) => verdict,
-    }
-}
-
 fn untold(list: &Unfetched) -> Verdict {
     Verdict::Unknowable(format!("{}, and the rest was not fetched", list.reason))
 }
 
-/// Of the mismatches of several rules those that stay whatever the rest is.
-fn certain_of(
-    rules: &[PathRule],
-    mismatches: Vec<Mismatch>,
-    (reply, list): (&Reply, &Unfetched),
-) -> Verdict {
-    let beginning = beginning(reply, list);
-    let can_gain = |mismatch: &Mismatch| match mismatch.part.first() {
-        Some(Part::Entry(index)) => rules
-            .get(*index)
-            .is_some_and(|rule| json::sway(rule, &reply.raw, beginning).gains),
-        Some(Part::Item(_) | Part::Member(_)) | None => false,
-    };
-    let certain: Vec<Mismatch> = mismatches
-        .into_iter()
-        .filter(|mismatch| !can_gain(mismatch))
-        .collect();
-    if certain.is_empty() {
-        untold(list)
-    } else {
-        Verdict::Missed(certain)
-    }
-}
-
-fn beginning<'a>(reply: &Reply, list: &'a Unfetched) -> Beginning<'a> {
-    let items = reply.raw.get(list.member).and_then(Value::as_array);
-    Beginning {
-        member: list.member,
-        items: items.map_or(0, Vec::len),
-    }
-}
-
 /// What the rest of a list can do to the verdict of an expectation.
-fn sway(expectation: &Expectation, (reply, list): (&Reply, &Unfetched)) -> Sway {
-    let beginning = beginning(reply, list);
-    match traits(expectation).more {
-        More::Does(sway) => sway,
-        More::ToPaths(rules) => rules
-            .iter()
-            .map(|rule| json::sway(rule, &reply.raw, beginning))
-            .fold(Sway::NONE, Sway::or),
-        More::ToCount(rule, more) => match &rule.path {
-            None => more,
-            Some(path) => json::sway_of_count(path, beginning, more),
-        },
+fn sway(expectation: &Expectation, reply: &Reply, list: &Unfetched) -> Sway {
+    let more = traits(expectation).more;
+    match expectation {
+        Expectation::Json(JsonWanted::JsonPath(rules)) => {
+            let of_rule = |rule: &PathRule| match reach(&rule.path, reply, list) {
+                Reach::Known => Sway::NONE,
+                Reach::List | Reach::Unclear if wants_only_existence(&rule.rule) => Sway::GAINS,
+                Reach::List | Reach::Unclear => Sway::BOTH,
+            };
+            rules.iter().map(of_rule).fold(Sway::NONE, Sway::or)
+        }
+        Expectation::Json(JsonWanted::MinResults(count) | JsonWanted::MaxResults(count)) => {
+            let path = count.path.as_ref();
+            match path.map_or(Reach::List, |it| reach(&it.path, reply, list)) {
+                Reach::Known => Sway::NONE,
+                Reach::List => more,
+                Reach::Unclear => Sway::BOTH,
+            }
+        }
+        Expectation::Answer(_)
+        | Expectation::Text(_)
+        | Expectation::Json(_)
+        | Expectation::Content(_)
+        | Expectation::Files(_)
+        | Expectation::Traffic(_)
+        | Expectation::Limits(_)
+        | Expectation::Http(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_)
+        | Expectation::Not(_) => more,
     }
+}
+
+/// Where a path leads in an answer with such a list.
+enum Reach {
+    /// To what is not of the list, or into an item that is known.
+    Known,
+    /// To the list itself.
+    List,
+    /// To what may be in the rest.
+    Unclear,
+}
+
+fn reach(path: &JsonPath, reply: &Reply, list: &Unfetched) -> Reach {
+    let items = reply.raw.get(list.member).and_then(Value::as_array);
+    let items = items.map_or(0, Vec::len);
+    match steps_of(path).as_deref() {
+        Some([Step::Name(name), ..]) if name != list.member => Reach::Known,
+        Some([Step::Name(_)]) => Reach::List,
+        Some([Step::Name(_), Step::Index(at), ..])
+            if usize::try_from(*at).is_ok_and(|at| at < items) =>
+        {
+            Reach::Known
+        }
+        Some(_) | None => Reach::Unclear,
+    }
+}
+
+/// Whether a rule wants nothing but that something is there.
+fn wants_only_existence(rule: &ValueRule) -> bool {
+    matches!(rule, ValueRule::Matchers(matchers) if matchers.iter().all(|it| matches!(it, Matcher::Exists(true))))
 }
 
 #[cfg(test)]

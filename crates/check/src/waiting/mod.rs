@@ -3,10 +3,10 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::{check, traffic, traits::Sway};
+use super::{check, traits, traits::Sway};
 use crate::outcome::verdict::Verdict;
 use mcp::observation::Observation;
-use suite::model::expectation::{Expectation, TrafficWanted};
+use suite::model::expectation::Expectation;
 
 /// How long what must not come is waited for.
 const ABSENT: Duration = Duration::from_millis(100);
@@ -21,8 +21,6 @@ pub struct Wait {
     pub least: Duration,
     /// So long at most.
     pub most: Duration,
-    /// What is waited for, for people.
-    pub what: &'static str,
     /// What must hold to end it early.
     gaining: Vec<Expectation>,
 }
@@ -36,7 +34,7 @@ impl Wait {
     ) -> Option<Self> {
         let open: Vec<(Sway, Cow<'w, Expectation>)> = wanted
             .into_iter()
-            .map(|one| (late(&one), one))
+            .map(|one| (traits(&one).late, one))
             .filter(|(late, _)| *late != Sway::NONE)
             .collect();
         let all = open.iter().fold(Sway::NONE, |all, (late, _)| all.or(*late));
@@ -53,16 +51,10 @@ impl Wait {
         } else {
             least
         };
-        let what = if open.iter().all(|(_, one)| about_requests(one)) {
-            "requests of the server"
-        } else {
-            "notifications"
-        };
         let gaining = open.into_iter().filter(|(late, _)| late.gains);
         Some(Self {
             least,
             most,
-            what,
             gaining: gaining.map(|(_, one)| one.into_owned()).collect(),
         })
     }
@@ -72,38 +64,6 @@ impl Wait {
         let mut gaining = self.gaining.iter();
         gaining.all(|one| check(one, seen) == Verdict::Held)
     }
-}
-
-/// What something that comes after the answer can do to the verdict of an expectation.
-fn late(expectation: &Expectation) -> Sway {
-    match expectation {
-        Expectation::Traffic(wanted) => traffic::late(wanted),
-        Expectation::Not(inner) => inner
-            .iter()
-            .map(|(_, one)| late(one).of_not())
-            .fold(Sway::NONE, Sway::or),
-        Expectation::Answer(_)
-        | Expectation::Text(_)
-        | Expectation::Json(_)
-        | Expectation::Content(_)
-        | Expectation::Files(_)
-        | Expectation::Limits(_)
-        | Expectation::Http(_)
-        | Expectation::Process(_)
-        | Expectation::Trajectory(_) => Sway::NONE,
-    }
-}
-
-/// Whether an expectation is about requests of the server alone.
-fn about_requests(expectation: &Expectation) -> bool {
-    if let Expectation::Not(inner) = expectation {
-        let mut open = inner.iter().filter(|(_, one)| late(one) != Sway::NONE);
-        return open.all(|(_, one)| about_requests(one));
-    }
-    matches!(
-        expectation,
-        Expectation::Traffic(TrafficWanted::ServerRequests(_))
-    )
 }
 
 #[cfg(test)]

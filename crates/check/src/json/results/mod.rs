@@ -50,8 +50,7 @@ pub(super) fn ask_count(side: Bound, rule: &ResultCount) -> Ask {
         Some(path) => format!(" at {}", phrase::quoted(&path.written)),
         None => String::new(),
     };
-    let bound = usize::try_from(rule.bound).unwrap_or(usize::MAX);
-    let results = count(bound, "result");
+    let results = count(rule.bound, "result");
     match side {
         Bound::Least => Ask::new("min_results", format!("at least {results}{place}")),
         Bound::Most => Ask::new("max_results", format!("at most {results}{place}")),
@@ -67,33 +66,33 @@ pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Ve
         Bound::Most => Others::Matter,
     };
     view::with_reply(seen, &ask, |reply| {
-        if let Some(structured) = elsewhere(rule, reply, seen.proof) {
+        let elsewhere = elsewhere(rule, reply, seen.proof);
+        if let Some(structured) = elsewhere {
             let mut missed = miscounted(&ask, side, rule, structured);
             for mismatch in &mut missed {
-                mismatch.seen = format!("in `structuredContent` {}", mismatch.seen);
+                mismatch.seen.insert_str(0, "in `structuredContent` ");
             }
             return missed;
         }
         let missed = match json::document_or_structured(reply) {
             Ok(document) => miscounted(&ask, side, rule, &document),
-            Err(none) => vec![*json::document::no_document(&none, &ask, reply)],
+            Err(none) => vec![json::no_document(&none, &ask, reply)],
         };
         json::beside_others(&ask, reply, others, missed)
     })
 }
 
 /// The structured content, where a path leads nowhere in the text and somewhere there.
-fn elsewhere<'a>(rule: &ResultCount, reply: &'a Reply, proof: Proof) -> Option<&'a Value> {
+pub(super) fn elsewhere<'a>(
+    rule: &ResultCount,
+    reply: &'a Reply,
+    proof: Proof,
+) -> Option<&'a Value> {
     let path = rule.path.as_ref()?;
     let document = json::document(&reply.text).ok()?;
     let structured = json::beside(reply, &document, proof)?;
     let is_there = place::leads_nowhere(path, &document) && !place::leads_nowhere(path, structured);
     is_there.then_some(structured)
-}
-
-/// Whether the structured content is counted in spite of JSON in the text.
-pub(super) fn is_elsewhere(rule: &ResultCount, reply: &Reply, proof: Proof) -> bool {
-    elsewhere(rule, reply, proof).is_some()
 }
 
 /// What is wrong with the number of items.
@@ -224,7 +223,7 @@ fn other_delta(
 ) -> Option<Mismatch> {
     let document = match json::document_or_structured(reply) {
         Ok(document) => document,
-        Err(none) => return Some(*json::document::no_document(&none, ask, reply)),
+        Err(none) => return Some(json::no_document(&none, ask, reply)),
     };
     let Some(value) = document.get(NET_DELTA) else {
         return Some(without_delta(ask, &document, reply));

@@ -7,10 +7,11 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use crate::{
-    ask::{Ask, COUNTED, add_hint, first_of},
+    ask::{Ask, first_of},
     go,
     json::{
         beside_others, difference, document,
+        document::{no_document, no_structured},
         list::{self, Matched},
         matcher, near,
         same::{Extent, same},
@@ -117,34 +118,34 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
     let whole = ask_rules(source, rules);
     let mut unknown = None;
     let verdict = view::with_reply(seen, &whole, |reply| {
-        let found = match source {
-            Source::Text => {
-                document(&reply.text).map_err(|none| document::no_document(&none, &whole, reply))
+        let document = match source {
+            Source::Text => document(&reply.text).map_err(|none| no_document(&none, &whole, reply)),
+            Source::Structured => {
+                let structured = reply.structured().cloned();
+                structured.ok_or_else(|| no_structured(&whole, reply))
             }
-            Source::Structured => structured(reply, &whole),
         };
-        match found {
-            Ok(document) => rules
-                .iter()
-                .enumerate()
-                .flat_map(|(index, rule)| {
-                    let mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
-                        unknown.get_or_insert(reason);
-                        Vec::new()
-                    });
-                    let mismatches = match source {
-                        Source::Text => {
-                            let ask = Ask::new(source.key(), placed(rule));
-                            beside_others(&ask, reply, others(rule), mismatches)
-                        }
-                        Source::Structured => mismatches,
-                    };
-                    let of_rule = move |it: Mismatch| it.within(Part::Entry(index));
-                    mismatches.into_iter().map(of_rule)
-                })
-                .collect(),
-            Err(mismatch) => vec![*mismatch],
+        let document = match document {
+            Ok(document) => document,
+            Err(mismatch) => return vec![mismatch],
+        };
+        let mut all = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            let mut mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
+                unknown.get_or_insert(reason);
+                Vec::new()
+            });
+            if source == Source::Text {
+                let ask = Ask::new(source.key(), placed(rule));
+                mismatches = beside_others(&ask, reply, others(rule), mismatches);
+            }
+            all.extend(
+                mismatches
+                    .into_iter()
+                    .map(|it| it.within(Part::Entry(index))),
+            );
         }
+        all
     });
     match (unknown, verdict) {
         (Some(reason), Verdict::Held) => Verdict::Unknowable(reason),
@@ -172,31 +173,22 @@ fn forbids(rule: &ValueRule) -> bool {
     }
 }
 
-/// The structured content, or what to say when there is none.
-fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
-    reply.structured().cloned().ok_or_else(|| {
-        Box::new(Mismatch {
-            actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
-            ..ask.miss("the answer has no structured content")
-        })
-    })
-}
-
 /// One rule applied to a document; the reason when it cannot be told where its path leads.
 fn look(source: Source, rule: &PathRule, document: &Value) -> Result<Vec<Mismatch>, String> {
     let ask = Ask::new(source.key(), clause(&rule.rule));
     let nodes = query(&rule.written, &rule.path, document)?;
-    let settled = if nodes.is_empty() {
-        of_nothing(&rule.rule)
-    } else {
-        existence(&rule.rule)
+    if !nodes.is_empty() {
+        return Ok(unlike(&ask, rule, &nodes));
+    }
+    let missed = match of_nothing(&rule.rule) {
+        Some(true) => None,
+        Some(false) => Some(Mismatch {
+            path: Some(rule.written.clone()),
+            ..ask.miss("nothing is there")
+        }),
+        None => absent(&ask, rule, document),
     };
-    Ok(match settled {
-        Some(true) => Vec::new(),
-        Some(false) => vec![existing(&ask, rule, &nodes)],
-        None if nodes.is_empty() => absent(&ask, rule, document).into_iter().collect(),
-        None => unlike(&ask, rule, &nodes),
-    })
+    Ok(missed.into_iter().collect())
 }
 
 /// The mismatch of rules, asked otherwise, when no more is known than that paths of theirs lead nowhere: that is no
@@ -244,22 +236,7 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
             ..mismatch
         })
     });
-    let mut mismatches = first_of(mismatches);
-    if let (Matched::List(nodes), Some(first)) = (matched, mismatches.first_mut())
-        && nodes.len() <= COUNTED
-    {
-        let holds = |node: &&Node<'_>| satisfies(&rule.rule, node.value, matched);
-        match nodes.iter().filter(holds).count() {
-            0 => {}
-            holding => add_hint(
-                first,
-                format!(
-                    "it holds at {holding} of the {} places, and has to at each",
-                    nodes.len()
-                ),
-            ),
-        }
-    }
+    let mismatches = first_of(mismatches);
     let of_list = if mismatches.is_empty() {
         Vec::new()
     } else {
@@ -293,44 +270,6 @@ fn of_nothing(rule: &ValueRule) -> Option<bool> {
         return Some(false);
     }
     (!said.contains(&None)).then_some(true)
-}
-
-/// Whether a rule that is about existence holds where something is; `None` when the value matters.
-fn existence(rule: &ValueRule) -> Option<bool> {
-    match rule {
-        ValueRule::Matchers(matchers) => matchers.iter().find_map(|matcher| match matcher {
-            Matcher::Exists(false) => Some(false),
-            Matcher::Exists(true) if matchers.len() == 1 => Some(true),
-            Matcher::Not(rule) => match existence(rule).map(|holds| !holds) {
-                Some(true) if matchers.len() > 1 => None,
-                settled => settled,
-            },
-            Matcher::Exists(true)
-            | Matcher::Type(_)
-            | Matcher::Compare(..)
-            | Matcher::Matches(_)
-            | Matcher::Contains(_)
-            | Matcher::Length(_)
-            | Matcher::OneOf(_)
-            | Matcher::Equals(_) => None,
-        }),
-        ValueRule::Equals(_) | ValueRule::Loosely(_) => None,
-    }
-}
-
-/// The mismatch when `exists` does not hold.
-fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
-    let mismatch = match nodes {
-        [] => ask.miss("nothing is there"),
-        [first, ..] => Mismatch {
-            actual: Some(phrase::laid_out(first.value)),
-            ..ask.miss(phrase::found(first.value))
-        },
-    };
-    Mismatch {
-        path: Some(rule.written.clone()),
-        ..mismatch
-    }
 }
 
 /// The mismatch when a path matches nothing, unless that is what an empty list wants.

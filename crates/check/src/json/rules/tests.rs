@@ -222,7 +222,6 @@ fn a_list_among_matchers_is_the_list_of_what_was_matched() {
     let none = r#"{"ids": []}"#;
     case(none, vec![list(json!([]))], true);
     case(none, vec![list(json!([])), Matcher::Exists(false)], true);
-    case(none, vec![not(of(vec![not(plain(json!([])))]))], true);
     case(none, vec![list(json!([])), integer()], false);
     case(none, vec![not(plain(json!([])))], false);
     case(none, vec![not(plain(json!([1])))], false);
@@ -259,7 +258,6 @@ fn a_list_that_is_another_is_shown_whole() {
       hint: they differ at `[1]`: expected `2`, found the number `3`
     json_path: $.ids[*]: expected not `[1,2]`, found an array of 2 items, `[1,2]`
     json_path: $.ids[1]: expected not `[1]`, found an array of 1 item, `[1]`
-      hint: it holds at 1 of the 2 places, and has to at each
     ");
 }
 
@@ -504,7 +502,6 @@ fn a_matcher_that_does_not_match_is_explained() {
       hint: the values are alike, the types are not: a number is expected, the answer has a string
     json_path: $.q: expected not `3`, found the number `3`
     json_path: $.l[0]: expected a number greater than `1`, found the number `1`
-      hint: it holds at 1 of the 2 places, and has to at each
     json_path: $.l[*]: expected `[2,1]`, found an array of 2 items, `[1,2]`
       hint: they differ at `[0]`: expected `2`, found the number `1`
     "#);

@@ -9,13 +9,10 @@ use crate::{
     phrase, view,
 };
 use mcp::{
-    json::{
-        json_schema::{self, MOST_DIGITS, NotCompiled, Schema, is_calculable},
-        json_text,
-    },
+    json::json_schema::{self, MOST_DIGITS, NotCompiled, Schema, is_calculable},
     observation::{
         Observation,
-        answer::{Answer, Reply},
+        answer::Answer,
         catalog::Catalog,
         finding::{Finding, FindingCode},
     },
@@ -51,30 +48,17 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
                 Some(_) | None => verdict,
             }
         }
-        Err(none) => Verdict::Missed(vec![*json::document::no_document(&none, &ask, reply)]),
+        Err(none) => Verdict::Missed(vec![json::no_document(&none, &ask, reply)]),
     }
 }
 
 /// The verdict on a text that does not satisfy a schema, given the structured content, which is another document.
 fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -> Verdict {
-    let of_structured = against(ask, &rule.schema, (structured, "$"));
-    match (of_text, of_structured) {
-        (_, Verdict::Held) | (Verdict::Held, Verdict::Missed(_)) => Verdict::Held,
-        (Verdict::Missed(mismatches), Verdict::Missed(_)) => Verdict::Missed(mismatches),
-        (Verdict::Unknowable(reason), _) | (_, Verdict::Unknowable(reason)) => {
-            Verdict::Unknowable(reason)
-        }
+    match against(ask, &rule.schema, (structured, "$")) {
+        Verdict::Held => Verdict::Held,
+        Verdict::Missed(_) => of_text,
+        Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
     }
-}
-
-/// Whether any JSON value of a text satisfies a schema, as far as that can be told.
-pub(super) fn satisfies_some(rule: &SchemaRule, text: &str) -> bool {
-    let ask = ask_schema(rule);
-    let holds = |value: &Value| {
-        let verdict = against(&ask, &rule.schema, (value, "$"));
-        !matches!(verdict, Verdict::Missed(_))
-    };
-    json_text::values(text).iter().any(holds)
 }
 
 /// A document against a schema; `root` is how the document's root is written.
@@ -178,7 +162,7 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         Err(verdict) => return verdict,
     };
     let Some(structured) = &reply.structured else {
-        let mismatch = without_structured(&ask, reply);
+        let mismatch = json::no_structured(&ask, reply);
         return Verdict::Missed(vec![view::without(mismatch, seen)]);
     };
     match usable(&ask, schema) {
@@ -248,13 +232,6 @@ fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
             }])
         }
     })
-}
-
-fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
-    Mismatch {
-        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
-        ..ask.miss("the answer has no structured content")
-    }
 }
 
 /// The schema under `key` of a listed tool.

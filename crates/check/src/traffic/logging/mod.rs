@@ -3,160 +3,85 @@
 use serde_json::Value;
 
 use crate::{
-    ask::{self, Ask, Forbids},
+    ask::Ask,
     go,
     outcome::verdict::{Mismatch, Verdict},
     phrase,
-    traffic::lines,
+    traffic::{Clause, ask_all, distinct, lines, verdict},
     view,
 };
 use mcp::observation::{NotificationSeen, Observation, answer::Interest};
-use suite::{
-    model::expectation::{LogLevel, LoggingWanted},
-    written::Part,
-};
-use text::count;
+use suite::model::expectation::{LogLevel, LoggingWanted};
 
 /// The method of a log message.
 const MESSAGE: &str = "notifications/message";
 
 /// The `expect` of `assert_logging`, as a whole.
 pub(super) fn ask(wanted: &LoggingWanted) -> Ask {
-    let mut clauses: Vec<String> = [
-        wanted.min_messages.map(|least| ask_least(least).wanted),
-        wanted.max_messages.map(|most| ask_most(most).wanted),
-        wanted.not_below.map(|level| ask_not_below(level).wanted),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let levels = wanted.contains_level.iter();
-    clauses.extend(levels.map(|level| ask_level(level).wanted));
-    let data = wanted.contains_data.iter();
-    clauses.extend(data.map(|data| ask_data(data).wanted));
-    Ask::new("assert_logging", phrase::joined(&clauses, "and"))
+    ask_all("assert_logging", &clauses(wanted))
 }
 
-fn ask_least(least: u64) -> Ask {
-    Ask::new("min_messages", format!("at least {}", number(least)))
-}
-
-fn ask_most(most: u64) -> Ask {
-    Ask::new("max_messages", format!("at most {}", number(most)))
-}
-
-fn ask_level(level: &str) -> Ask {
-    Ask::new(
+fn clauses(wanted: &LoggingWanted) -> Vec<Clause<'_>> {
+    let least = ("min_messages", wanted.min_messages);
+    let most = ("max_messages", wanted.max_messages);
+    let mut all = Clause::bounds(least, most, "log message", came);
+    if let Some(level) = wanted.not_below {
+        let clause = format!("no log message below {}", phrase::quoted(level.name()));
+        let clause = Clause::new("not_below", clause, move |told| {
+            told.iter().find_map(|one| below(level, one))
+        });
+        all.push(clause.forbidding());
+    }
+    let of_level = |level: &str| format!("a log message of level {}", phrase::quoted(level));
+    all.extend(Clause::each(
         "contains_level",
-        format!("a log message of level {}", phrase::quoted(level)),
-    )
-}
-
-fn ask_data(data: &str) -> Ask {
-    Ask::new(
+        &wanted.contains_level,
+        of_level,
+        |level, told| {
+            let is_there = told.iter().any(|one| level_of(one) == Some(level));
+            (!is_there).then(|| came(told))
+        },
+    ));
+    let with_data = |data: &str| format!("a log message with {} in its data", phrase::quoted(data));
+    all.extend(Clause::each(
         "contains_data",
-        format!("a log message with {} in its data", phrase::quoted(data)),
-    )
-}
-
-fn ask_not_below(level: LogLevel) -> Ask {
-    Ask::new(
-        "not_below",
-        format!("no log message below {}", phrase::quoted(level.name())),
-    )
-}
-
-fn number(number: u64) -> String {
-    count(usize::try_from(number).unwrap_or(usize::MAX), "log message")
+        &wanted.contains_data,
+        with_data,
+        |data, told| {
+            let is_there = told.iter().any(|one| has_data(one, data));
+            (!is_there).then(|| came(told))
+        },
+    ));
+    all
 }
 
 /// The log messages from the request for their level on, which comes before the setup, as in the Go tool. Where the
 /// subject sets none, a step may, and all up to the end of the subject count; for `not_below` those from its call on.
 pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
-    let told = match view::interest(seen) {
-        Some(Interest::Logs) => view::notifications(seen),
-        Some(Interest::Updates(_)) | None => view::notifications_so_far(seen),
+    verdict(&clauses(wanted), seen, |clause| {
+        let told = match view::interest(seen) {
+            Some(Interest::Updates(_)) | None if clause.key != "not_below" => {
+                view::notifications_so_far(seen)
+            }
+            Some(Interest::Logs | Interest::Updates(_)) | None => view::notifications(seen),
+        };
+        told.iter().filter(|one| one.method == MESSAGE).collect()
+    })
+}
+
+/// A message below a level, or of a level that does not exist.
+fn below(level: LogLevel, one: &NotificationSeen) -> Option<Mismatch> {
+    let word = level_of(one).unwrap_or_default();
+    let seen = match LogLevel::from_name(word) {
+        Some(seen) if seen >= level => return None,
+        Some(_) => format!("there is one of level {}", phrase::quoted(word)),
+        None => format!("there is one of the unknown level {}", phrase::quoted(word)),
     };
-    let messages: Vec<&NotificationSeen> =
-        told.iter().filter(|one| one.method == MESSAGE).collect();
-    let absent: Vec<Mismatch> = absent(wanted, &messages)
-        .into_iter()
-        .map(|mismatch| view::without(mismatch, seen))
-        .collect();
-    let count = messages.len() as u64;
-    let most = wanted.max_messages.filter(|most| count > *most);
-    let too_many = most.map(|most| miscounted(&ask_most(most), &messages));
-    let too_many = too_many.map(|it| it.within(Part::Member("max_messages")));
-    let low = wanted.not_below.and_then(|level| below(level, seen));
-    let low = low.map(|it| it.within(Part::Member("not_below")));
-    let mut forbidden: Vec<Mismatch> = [too_many, low].into_iter().flatten().collect();
-    if !view::is_flooded(seen) {
-        return Verdict::from_mismatches([absent, forbidden].concat());
-    }
-    let open = wanted.max_messages.is_none() && wanted.not_below.is_none();
-    let forbids = if open {
-        Forbids::Nothing
-    } else {
-        Forbids::Something
-    };
-    ask::count_amid_flood(&mut forbidden, "max_messages");
-    ask::amid_flood(forbidden, &absent, forbids)
-}
-
-/// What is wanted and did not come.
-fn absent(wanted: &LoggingWanted, messages: &[&NotificationSeen]) -> Vec<Mismatch> {
-    let count = messages.len() as u64;
-    let least = wanted.min_messages.filter(|least| count < *least);
-    let mut mismatches: Vec<Mismatch> = least
-        .map(|least| miscounted(&ask_least(least), messages))
-        .map(|it| it.within(Part::Member("min_messages")))
-        .into_iter()
-        .collect();
-    let levels = wanted.contains_level.iter().enumerate();
-    let levels = levels.filter(|(_, level)| {
-        !messages
-            .iter()
-            .any(|one| level_of(one) == Some(level.as_str()))
-    });
-    mismatches.extend(levels.map(|(index, level)| Mismatch {
-        part: vec![Part::Member("contains_level"), Part::Item(index)],
-        ..miscounted(&ask_level(level), messages)
-    }));
-    let data = wanted.contains_data.iter().enumerate();
-    let data = data.filter(|(_, data)| !messages.iter().any(|one| has_data(one, data)));
-    mismatches.extend(data.map(|(index, data)| Mismatch {
-        part: vec![Part::Member("contains_data"), Part::Item(index)],
-        ..miscounted(&ask_data(data), messages)
-    }));
-    mismatches
-}
-
-/// A mismatch that lists what came.
-fn miscounted(ask: &Ask, messages: &[&NotificationSeen]) -> Mismatch {
-    Mismatch {
-        actual: shown(messages),
-        ..ask.miss(summary(messages))
-    }
-}
-
-/// The first message below a level, or of a level that does not exist.
-fn below(level: LogLevel, seen: &Observation) -> Option<Mismatch> {
-    let ask = ask_not_below(level);
-    view::notifications(seen)
-        .iter()
-        .filter(|one| one.method == MESSAGE)
-        .find_map(|one| {
-            let word = level_of(one).unwrap_or_default();
-            let summary = match LogLevel::from_name(word) {
-                Some(seen) if seen >= level => return None,
-                Some(_) => format!("there is one of level {}", phrase::quoted(word)),
-                None => format!("there is one of the unknown level {}", phrase::quoted(word)),
-            };
-            Some(Mismatch {
-                actual: shown(&[one]),
-                ..ask.miss(summary)
-            })
-        })
+    Some(Mismatch {
+        seen,
+        actual: shown(&[one]),
+        ..Mismatch::default()
+    })
 }
 
 fn level_of(one: &NotificationSeen) -> Option<&str> {
@@ -175,17 +100,16 @@ fn has_data(one: &NotificationSeen, wanted: &str) -> bool {
 }
 
 /// How many messages came, and of which levels.
-fn summary(messages: &[&NotificationSeen]) -> String {
-    let mut levels: Vec<&str> = Vec::new();
-    for one in messages {
-        let level = level_of(one).unwrap_or("(none)");
-        if !levels.contains(&level) && levels.len() < 16 {
-            levels.push(level);
-        }
-    }
-    match messages.len() {
+fn came(messages: &[&NotificationSeen]) -> Mismatch {
+    let levels = distinct(messages.iter().map(|one| level_of(one).unwrap_or("(none)")));
+    let seen = match messages.len() {
         0 => "none came".to_owned(),
         number => format!("{number} came, of level {}", phrase::list(&levels, "and")),
+    };
+    Mismatch {
+        seen,
+        actual: shown(messages),
+        ..Mismatch::default()
     }
 }
 

@@ -4,87 +4,97 @@
 use serde_json::Value;
 
 use crate::{
-    ask::{self, Ask, Forbids},
+    ask::{self, Ask},
     outcome::verdict::{Mismatch, Verdict},
     phrase,
-    traffic::{line, lines},
+    traffic::{Clause, ask_all, distinct, line, lines, verdict},
     view,
 };
 use mcp::observation::{NotificationSeen, Observation, answer::Interest};
-use suite::{
-    model::expectation::{NotificationsWanted, Presence, Provoked, Since},
-    written::Part,
-};
-use text::count;
+use suite::model::expectation::{NotificationsWanted, Presence, Provoked, Since};
 
 /// The method that tells of a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
 
 /// `notifications`, as a whole.
 pub(super) fn ask(wanted: &NotificationsWanted) -> Ask {
-    let lists = [
-        (&wanted.methods, ask_method as fn(&str) -> Ask),
-        (&wanted.not_methods, ask_no_method),
-        (&wanted.contains_data, ask_data),
-        (&wanted.not_contains_data, ask_no_data),
+    ask_all("notifications", &clauses(wanted))
+}
+
+fn clauses(wanted: &NotificationsWanted) -> Vec<Clause<'_>> {
+    let least = ("min_count", wanted.min_count);
+    let most = ("max_count", wanted.max_count);
+    let method = |one: &str| format!("a {} notification", phrase::quoted(one));
+    let no_method = |one: &str| format!("no {} notification", phrase::quoted(one));
+    let with = |data: &str| {
+        format!(
+            "notification with {} in its parameters",
+            phrase::quoted(data)
+        )
+    };
+    let data = |data: &str| format!("a {}", with(data));
+    let no_data = |data: &str| format!("no {}", with(data));
+    let order = (!wanted.in_order.is_empty()).then(|| {
+        let methods = phrase::list(&wanted.in_order, "and");
+        let clause = format!("notifications in this order: {methods}");
+        Clause::new("in_order", clause, |told| {
+            out_of_order(&wanted.in_order, told)
+        })
+    });
+    let wanted_ones = [
+        Clause::each("methods", &wanted.methods, method, without_method),
+        Clause::each(
+            "contains_data",
+            &wanted.contains_data,
+            data,
+            |data, told| holder(data, told).is_none().then(|| came(told)),
+        ),
     ];
-    let mut clauses: Vec<String> = [
-        wanted.min_count.map(|least| ask_least(least).wanted),
-        wanted.max_count.map(|most| ask_most(most).wanted),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    for (items, ask) in lists {
-        clauses.extend(items.iter().map(|item| ask(item).wanted));
+    let forbidden = [
+        Clause::each(
+            "not_methods",
+            &wanted.not_methods,
+            no_method,
+            |method, told| {
+                let found = told.iter().find(|one| one.method == method)?;
+                Some(is_there("one", found))
+            },
+        ),
+        Clause::each(
+            "not_contains_data",
+            &wanted.not_contains_data,
+            no_data,
+            |data, told| {
+                let found = holder(data, told)?;
+                Some(is_there(
+                    &format!("a {}", phrase::quoted(&found.method)),
+                    found,
+                ))
+            },
+        ),
+    ];
+    let forbidden = forbidden.into_iter().flatten().map(Clause::forbidding);
+    let bounds = Clause::bounds(least, most, "notification", came).into_iter();
+    let wanted_ones = wanted_ones.into_iter().flatten();
+    bounds
+        .chain(wanted_ones)
+        .chain(forbidden)
+        .chain(order)
+        .collect()
+}
+
+/// The mismatch where no notification has this method.
+fn without_method(method: &str, told: &[&NotificationSeen]) -> Option<Mismatch> {
+    let methods = || told.iter().map(|one| one.method.as_str());
+    if methods().any(|it| it == method) {
+        return None;
     }
-    if !wanted.in_order.is_empty() {
-        clauses.push(ask_order(&wanted.in_order).wanted);
-    }
-    Ask::new("notifications", phrase::joined(&clauses, "and"))
-}
-
-fn ask_least(least: u64) -> Ask {
-    Ask::new("min_count", format!("at least {}", number(least)))
-}
-
-fn ask_most(most: u64) -> Ask {
-    Ask::new("max_count", format!("at most {}", number(most)))
-}
-
-fn ask_method(method: &str) -> Ask {
-    let wanted = format!("a {} notification", phrase::quoted(method));
-    Ask::new("methods", wanted)
-}
-
-fn ask_no_method(method: &str) -> Ask {
-    let wanted = format!("no {} notification", phrase::quoted(method));
-    Ask::new("not_methods", wanted)
-}
-
-fn ask_order(methods: &[String]) -> Ask {
-    let methods = phrase::list(methods, "and");
-    Ask::new(
-        "in_order",
-        format!("notifications in this order: {methods}"),
-    )
-}
-
-fn ask_data(data: &str) -> Ask {
-    let data = phrase::quoted(data);
-    let wanted = format!("a notification with {data} in its parameters");
-    Ask::new("contains_data", wanted)
-}
-
-fn ask_no_data(data: &str) -> Ask {
-    let data = phrase::quoted(data);
-    let wanted = format!("no notification with {data} in its parameters");
-    Ask::new("not_contains_data", wanted)
-}
-
-fn number(number: u64) -> String {
-    let number = usize::try_from(number).unwrap_or(usize::MAX);
-    count(number, "notification")
+    let near = text::nearest(method, methods());
+    Some(Mismatch {
+        actual: None,
+        hint: near.map(|near| format!("there is {}", phrase::quoted(near))),
+        ..came(told)
+    })
 }
 
 /// What the server told, during the call or from the beginning on.
@@ -93,125 +103,48 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
         Since::TheCall => view::notifications(seen),
         Since::TheBeginning => view::notifications_so_far(seen),
     };
-    let absent: Vec<Mismatch> = absent(wanted, told)
-        .into_iter()
-        .map(|mismatch| view::without(mismatch, seen))
-        .collect();
-    let mut forbidden = forbidden(wanted, told);
-    if !view::is_flooded(seen) {
-        return Verdict::from_mismatches([absent, forbidden].concat());
-    }
-    let open = wanted.max_count.is_none()
-        && wanted.not_methods.is_empty()
-        && wanted.not_contains_data.is_empty();
-    let forbids = if open {
-        Forbids::Nothing
-    } else {
-        Forbids::Something
-    };
-    ask::count_amid_flood(&mut forbidden, "max_count");
-    ask::amid_flood(forbidden, &absent, forbids)
+    verdict(&clauses(wanted), seen, |clause| {
+        let is_counted = match wanted.provoked {
+            Provoked::Counted => true,
+            Provoked::Uncounted => clause.key != "max_count",
+            Provoked::PassedOver => !clause.forbids,
+        };
+        told.iter()
+            .filter(|one| is_counted || !one.provoked)
+            .collect()
+    })
 }
 
-/// What is wanted and did not come.
-fn absent(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
-    let count = told.len() as u64;
-    let least = wanted.min_count.filter(|least| count < *least);
-    let mut mismatches: Vec<Mismatch> = least
-        .map(|least| miscounted(&ask_least(least), told).within(Part::Member("min_count")))
-        .into_iter()
-        .collect();
-    let methods: Vec<&str> = told.iter().map(|one| one.method.as_str()).collect();
-    for (index, method) in wanted.methods.iter().enumerate() {
-        if !methods.contains(&method.as_str()) {
-            mismatches.push(Mismatch {
-                part: vec![Part::Member("methods"), Part::Item(index)],
-                hint: text::nearest(method, methods.iter().copied())
-                    .map(|near| format!("there is {}", phrase::quoted(near))),
-                ..ask_method(method).miss(summary(told))
-            });
-        }
-    }
-    mismatches.extend(out_of_order(&wanted.in_order, &methods));
-    let data = wanted.contains_data.iter().enumerate();
-    let missing = data.filter(|(_, data)| holder(data, told).is_none());
-    mismatches.extend(missing.map(|(index, data)| Mismatch {
-        part: vec![Part::Member("contains_data"), Part::Item(index)],
-        ..miscounted(&ask_data(data), told)
-    }));
-    mismatches
-}
-
-/// What is not wanted and came.
-fn forbidden(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
-    let others: Vec<NotificationSeen> = match wanted.provoked {
-        Provoked::Counted => Vec::new(),
-        Provoked::Uncounted | Provoked::PassedOver => {
-            let others = told.iter().filter(|one| !one.provoked);
-            others.cloned().collect()
-        }
-    };
-    let (counted, told) = match wanted.provoked {
-        Provoked::Counted => (told, told),
-        Provoked::Uncounted => (&others[..], told),
-        Provoked::PassedOver => (&others[..], &others[..]),
-    };
-    let count = counted.len() as u64;
-    let most = wanted.max_count.filter(|most| count > *most);
-    let mut mismatches: Vec<Mismatch> = most
-        .map(|most| miscounted(&ask_most(most), counted).within(Part::Member("max_count")))
-        .into_iter()
-        .collect();
-    for (index, method) in wanted.not_methods.iter().enumerate() {
-        if let Some(found) = told.iter().find(|one| one.method == *method) {
-            mismatches.push(Mismatch {
-                part: vec![Part::Member("not_methods"), Part::Item(index)],
-                actual: Some(shown(found)),
-                ..ask_no_method(method).miss("there is one")
-            });
-        }
-    }
-    for (index, data) in wanted.not_contains_data.iter().enumerate() {
-        if let Some(found) = holder(data, told) {
-            mismatches.push(Mismatch {
-                part: vec![Part::Member("not_contains_data"), Part::Item(index)],
-                actual: Some(shown(found)),
-                ..ask_no_data(data).miss(format!("there is a {}", phrase::quoted(&found.method)))
-            });
-        }
-    }
-    mismatches
-}
-
-/// A mismatch that lists what came.
-fn miscounted(ask: &Ask, told: &[NotificationSeen]) -> Mismatch {
+/// The mismatch where one is there.
+fn is_there(what: &str, found: &NotificationSeen) -> Mismatch {
     Mismatch {
-        actual: all_shown(told),
-        ..ask.miss(summary(told))
+        seen: format!("there is {what}"),
+        actual: Some(shown(found)),
+        ..Mismatch::default()
     }
 }
 
 /// The first notification with a text in its parameters.
-fn holder<'a>(data: &str, told: &'a [NotificationSeen]) -> Option<&'a NotificationSeen> {
-    told.iter()
-        .find(|one| renderings(one).iter().any(|form| form.contains(data)))
+fn holder<'a>(data: &str, told: &[&'a NotificationSeen]) -> Option<&'a NotificationSeen> {
+    let mut told = told.iter().copied();
+    told.find(|one| renderings(one).iter().any(|form| form.contains(data)))
 }
 
-fn out_of_order(wanted: &[String], methods: &[&str]) -> Option<Mismatch> {
+fn out_of_order(wanted: &[String], told: &[&NotificationSeen]) -> Option<Mismatch> {
+    let methods: Vec<&str> = told.iter().map(|one| one.method.as_str()).collect();
     let mut rest = methods.iter();
-    let mut numbered = wanted.iter().enumerate();
-    let (index, broken) = numbered.find(|(_, method)| !rest.any(|seen| seen == method))?;
+    let broken = wanted
+        .iter()
+        .find(|method| !rest.any(|seen| seen == method))?;
+    let named = phrase::quoted(broken);
     Some(Mismatch {
-        part: vec![Part::Member("in_order"), Part::Item(index)],
         actual: Some(methods.join("\n")).filter(|text| !text.is_empty()),
-        ..ask_order(wanted).miss(if methods.contains(&broken.as_str()) {
-            format!(
-                "{} does not come after those before it",
-                phrase::quoted(broken)
-            )
+        seen: if methods.contains(&broken.as_str()) {
+            format!("{named} does not come after those before it")
         } else {
-            format!("{} does not come", phrase::quoted(broken))
-        })
+            format!("{named} does not come")
+        },
+        ..Mismatch::default()
     })
 }
 
@@ -242,17 +175,17 @@ fn strings(value: &Value, out: &mut Vec<String>) {
 }
 
 /// How many came, and of which methods.
-pub(super) fn summary(told: &[NotificationSeen]) -> String {
-    if told.is_empty() {
-        return "none came".to_owned();
+fn came(told: &[&NotificationSeen]) -> Mismatch {
+    let methods = distinct(told.iter().map(|one| one.method.as_str()));
+    let seen = match told.len() {
+        0 => "none came".to_owned(),
+        number => format!("{number} came: {}", phrase::list(&methods, "and")),
+    };
+    Mismatch {
+        seen,
+        actual: all_shown(told.iter().copied()),
+        ..Mismatch::default()
     }
-    let mut methods: Vec<&str> = Vec::new();
-    for one in told {
-        if !methods.contains(&one.method.as_str()) && methods.len() < 16 {
-            methods.push(&one.method);
-        }
-    }
-    format!("{} came: {}", told.len(), phrase::list(&methods, "and"))
 }
 
 /// A notification on one line.
@@ -261,8 +194,10 @@ fn shown(one: &NotificationSeen) -> String {
 }
 
 /// The first notifications, one a line.
-pub(super) fn all_shown(told: &[NotificationSeen]) -> Option<String> {
-    lines(told.iter().map(|one| line(&one.method, &one.params)))
+pub(super) fn all_shown<'a>(
+    told: impl ExactSizeIterator<Item = &'a NotificationSeen>,
+) -> Option<String> {
+    lines(told.map(|one| line(&one.method, &one.params)))
 }
 
 /// `expect_notification`
@@ -299,9 +234,10 @@ pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
             ..ask.miss("there is one")
         }]),
         (Presence::Present, None) => {
+            let came = came(&all.iter().collect::<Vec<_>>());
             let mismatch = Mismatch {
-                actual: all_shown(all),
-                ..ask.miss(summary(all))
+                actual: came.actual,
+                ..ask.miss(came.seen)
             };
             Verdict::Missed(vec![view::without(mismatch, seen)])
         }

@@ -20,14 +20,8 @@ use text::count;
 
 /// `min_progress`
 pub(super) fn ask_least(key: &'static str, least: u64) -> Ask {
-    let least = usize::try_from(least).unwrap_or(usize::MAX);
-    Ask::new(
-        key,
-        format!(
-            "at least {} for this call",
-            count(least, "progress notification")
-        ),
-    )
+    let least = count(least, "progress notification");
+    Ask::new(key, format!("at least {least} for this call"))
 }
 
 fn ask_monotonic(wanted: bool) -> Ask {
@@ -132,7 +126,7 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
     }
     let told = view::notifications_on_time(seen);
     let mismatch = Mismatch {
-        actual: super::notifications::all_shown(told),
+        actual: super::notifications::all_shown(told.iter()),
         ..ask_least(key, least).miss(summary(own.len(), seen))
     };
     Verdict::Missed(vec![view::without(mismatch, seen)])
@@ -166,27 +160,24 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         (Some(Some(last)), Some(total)) => number::compare(last, total) == Ordering::Equal,
         _ => false,
     };
-    let monotonic = wanted
-        .monotonic
-        .filter(|flag| *flag != grows)
-        .map(|flag| ask_monotonic(flag).missed(listed()))
-        .map(|verdict| verdict.within(Part::Member("monotonic")));
-    let ended = wanted
-        .last_equals_total
-        .filter(|flag| *flag != is_total)
-        .map(|flag| {
-            let mismatch = ask_total(flag).miss(match total {
-                None if own.is_empty() => listed(),
-                Some(total) => format!(
-                    "{}, the total is {}",
-                    listed(),
-                    phrase::quoted(total.as_str())
-                ),
-                None => format!("{}, without a total", listed()),
-            });
-            Verdict::Missed(vec![view::without(mismatch, seen)])
-        })
-        .map(|verdict| verdict.within(Part::Member("last_equals_total")));
+    let missed = |part: &'static str, ask: Ask, came: String| {
+        let mismatch = view::without(ask.miss(came), seen);
+        Verdict::Missed(vec![mismatch]).within(Part::Member(part))
+    };
+    let monotonic = wanted.monotonic.filter(|flag| *flag != grows);
+    let monotonic = monotonic.map(|flag| missed("monotonic", ask_monotonic(flag), listed()));
+    let ended = wanted.last_equals_total.filter(|flag| *flag != is_total);
+    let ended = ended.map(|flag| {
+        let came = match total {
+            None if own.is_empty() => listed(),
+            Some(total) => {
+                let total = phrase::quoted(total.as_str());
+                format!("{}, the total is {total}", listed())
+            }
+            None => format!("{}, without a total", listed()),
+        };
+        missed("last_equals_total", ask_total(flag), came)
+    });
     ask::all([count, monotonic, ended].into_iter().flatten())
 }
 

@@ -70,6 +70,7 @@ fn a_tool_that_failed_explains_what_did_not_come() {
     progress: expected the last progress value to be the total, no progress came
       hint: the tool answered with an error: `no camera`
     progress: expected each progress value to be greater than the one before, the values are `2` and `1`
+      hint: the tool answered with an error: `no camera`
     progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
       hint: the tool answered with an error: `no camera`
     ");
