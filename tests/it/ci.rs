@@ -260,7 +260,7 @@ fn a_log_that_cannot_be_written_is_an_error_and_the_files_tell_the_run() {
     assert!(junit.contains("tests=\"2\""), "{junit}");
     let run: serde_json::Value = serde_json::from_str(&project.read("run.json")).unwrap();
     assert_eq!(run["judgement"]["verdict"], "error", "{run}");
-    assert_eq!(run["end"]["state"], "finished", "{run}");
+    assert_eq!(run["end"], "finished", "{run}");
     let output = project.read("output");
     assert!(output.contains("\nerror\n"), "{output}");
     let mut command = project.command(&["run", "evals", "--junit", "y.xml"]);

@@ -179,7 +179,7 @@ fn a_whole_run_names_its_plan_and_its_machine() {
     assert_eq!(first["plan"]["digest"].as_str().unwrap().len(), 64);
     assert_eq!(first["plan"]["digest"], again["plan"]["digest"]);
     assert_ne!(first["plan"]["digest"], less["plan"]["digest"]);
-    let machine = &first["run"]["machine"];
+    let machine = &first["machine"];
     assert_eq!(machine["os"], std::env::consts::OS);
     assert_eq!(machine["arch"], std::env::consts::ARCH);
     assert!(machine["cores"].as_u64().unwrap() >= 1, "{machine}");

@@ -34,24 +34,17 @@ const LONGEST_TITLE: usize = 200;
 /// Lines of stderr in a message.
 const STDERR_LINES: usize = 5;
 
-fn kind(reason: Reason) -> Kind {
+/// How bad a reason is, and its words.
+fn words(reason: Reason) -> (Kind, &'static str) {
     match reason {
-        Reason::Regressed | Reason::NewFailure | Reason::Failure | Reason::Error => Kind::Error,
-        Reason::Flaky | Reason::NewlySkipped | Reason::Removed => Kind::Warning,
-        Reason::Slower => Kind::Notice,
-    }
-}
-
-fn words(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Regressed => "regressed",
-        Reason::NewFailure => "new failure",
-        Reason::Failure => "failed",
-        Reason::Error => "error",
-        Reason::Flaky => "flaky",
-        Reason::NewlySkipped => "newly skipped",
-        Reason::Removed => "removed",
-        Reason::Slower => "slower",
+        Reason::Regressed => (Kind::Error, "regressed"),
+        Reason::NewFailure => (Kind::Error, "new failure"),
+        Reason::Failure => (Kind::Error, "failed"),
+        Reason::Error => (Kind::Error, "error"),
+        Reason::Flaky => (Kind::Warning, "flaky"),
+        Reason::NewlySkipped => (Kind::Warning, "newly skipped"),
+        Reason::Removed => (Kind::Warning, "removed"),
+        Reason::Slower => (Kind::Notice, "slower"),
     }
 }
 
@@ -70,10 +63,11 @@ impl Ranked {
 
     /// A mark without a place.
     fn bare(reason: Reason, name: &str, message: &str) -> Self {
+        let (kind, words) = words(reason);
         let annotation = Annotation {
-            kind: kind(reason),
+            kind,
             place: None,
-            title: harmless(&format!("{}: {name}", words(reason)), LONGEST_TITLE),
+            title: harmless(&format!("{words}: {name}"), LONGEST_TITLE),
             message: harmless(message, LONGEST_MESSAGE),
         };
         Self { reason, annotation }
@@ -169,12 +163,7 @@ fn worst<'a>(report: &'a RunReport, assertion: &Reliability<'a>) -> &'a Record {
 
 /// The mark of one outcome, at the expectation that did not hold.
 fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ranked {
-    let mismatch = record
-        .evidence
-        .as_ref()
-        .filter(|evidence| evidence.disruption.is_none())
-        .and_then(|evidence| evidence.mismatches.first());
-    let at = record.place_of(mismatch);
+    let at = record.place_of(record.first_mismatch());
     let name = record.display_name(report.trials);
     let mut mark = Ranked::bare(reason, &name, &message(report, record, reason));
     mark.annotation.place = Some(Place {

@@ -1,8 +1,12 @@
 //! A baseline: what an earlier run said of each assertion. Reads the Go tool's file, which knows only names, and
 //! ours, which keys on identities and is still readable by that tool. Comparing is done in `compare`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ops::Not,
+};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -35,20 +39,38 @@ pub struct Baseline {
 }
 
 /// What it said of one assertion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
+    /// The identity; absent in files of the Go tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// The name, for people.
     pub name: String,
     /// The status when it was last executed.
+    #[serde(with = "Word")]
     pub status: Status,
     /// Whether it was skipped since, so that this is no news any more.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub skipped: bool,
     /// The median duration of its trials in microseconds, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<u64>,
     /// Trials that were run, over all runs that were saved here.
+    #[serde(default)]
     pub runs: u64,
     /// Of these, passed only after a failed attempt.
+    #[serde(default)]
     pub flaky: u64,
+}
+
+/// A status as the Go tool writes it.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Status", rename_all = "UPPERCASE")]
+enum Word {
+    Pass,
+    Fail,
+    Error,
+    Skip,
 }
 
 impl Baseline {
@@ -57,7 +79,7 @@ impl Baseline {
         // Some editors put a mark in front.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: Value =
-            serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
         Self::from_value(value)
     }
 
@@ -78,47 +100,23 @@ impl Baseline {
             Some(Value::Null) => &no_entries,
             None if value.as_object().is_some_and(Map::is_empty) => &no_entries,
             Some(_) | None => {
-                return Err("it is no baseline: it has no list `entries`".to_owned());
+                return Err("invalid baseline: it has no list `entries`".to_owned());
             }
         };
         let mut baseline = Self::default();
         for (index, entry) in entries.iter().enumerate() {
-            baseline
-                .read_entry(entry)
+            let entry = Entry::deserialize(entry)
                 .map_err(|problem| format!("entry {}: {problem}", index + 1))?;
+            match &entry.id {
+                Some(id) => baseline.by_id.insert(id.clone(), entry),
+                None => baseline.by_name.insert(entry.name.clone(), entry),
+            };
         }
         if let Some(catalogs) = value.get_mut("catalogs") {
             baseline.catalogs = serde_json::from_value(catalogs.take())
                 .map_err(|problem| format!("its `catalogs` are not as written: {problem}"))?;
         }
         Ok(baseline)
-    }
-
-    fn read_entry(&mut self, value: &Value) -> Result<(), String> {
-        let text = |key: &str| value.get(key).and_then(Value::as_str);
-        let number = |key: &str| value.get(key).and_then(Value::as_u64);
-        let name = text("name").ok_or("it has no `name`")?;
-        let status = match text("status") {
-            Some("PASS") => Status::Pass,
-            Some("FAIL") => Status::Fail,
-            Some("ERROR") => Status::Error,
-            Some("SKIP") => Status::Skip,
-            Some(other) => return Err(format!("`{other}` is no status")),
-            None => return Err("it has no `status`".to_owned()),
-        };
-        let entry = Entry {
-            name: name.to_owned(),
-            status,
-            skipped: value.get("skipped").and_then(Value::as_bool) == Some(true),
-            p50_us: number("p50_us"),
-            runs: number("runs").unwrap_or(0),
-            flaky: number("flaky").unwrap_or(0),
-        };
-        match text("id") {
-            Some(id) => self.by_id.insert(id.to_owned(), entry),
-            None => self.by_name.insert(name.to_owned(), entry),
-        };
-        Ok(())
     }
 
     /// The file, sorted by identity.
@@ -128,7 +126,7 @@ impl Baseline {
 
     /// The same, to be a part of a file.
     pub fn to_value(&self) -> Value {
-        let entries: Vec<Value> = self.entries().collect();
+        let entries: Vec<&Entry> = self.by_id.values().chain(self.by_name.values()).collect();
         let mut file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
         if !self.catalogs.is_empty() {
             let mut catalogs = json!(self.catalogs);
@@ -137,11 +135,6 @@ impl Baseline {
             file["catalogs"] = catalogs;
         }
         file
-    }
-
-    fn entries(&self) -> impl Iterator<Item = Value> {
-        let by_id = self.by_id.iter().map(|(id, entry)| shown(Some(id), entry));
-        by_id.chain(self.by_name.values().map(|entry| shown(None, entry)))
     }
 
     /// How many assertions it knows.
@@ -203,7 +196,9 @@ impl Baseline {
         for (name, entry) in &replaced.by_name {
             known.by_name.entry(name.clone()).or_insert(entry.clone());
         }
-        joined::add_unknown(&mut known.catalogs, &replaced.catalogs);
+        for (name, catalog) in &replaced.catalogs {
+            joined::add(&mut known.catalogs, name, catalog);
+        }
         Some(known)
     }
 
@@ -220,7 +215,9 @@ impl Baseline {
         };
         keep(&mut self.by_id, beside.by_id);
         keep(&mut self.by_name, beside.by_name);
-        joined::add_unknown(&mut self.catalogs, &beside.catalogs);
+        for (name, catalog) in &beside.catalogs {
+            joined::add(&mut self.catalogs, name, catalog);
+        }
     }
 
     /// The baseline after a run. An assertion that was skipped or not observed keeps what is known of it, so that a
@@ -284,7 +281,6 @@ impl Entry {
 
 /// The new entry of an assertion; none for one that nothing is known of, now or before.
 fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>) -> Option<Entry> {
-    let name = assertion.record.name_on_target();
     let (mut runs, mut flaky) = known.map_or((0, 0), |entry| (entry.runs, entry.flaky));
     if runs >= MOST_RUNS {
         (runs, flaky) = (runs / 2, flaky / 2);
@@ -299,33 +295,14 @@ fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>)
         None => known.is_some_and(|entry| entry.skipped),
     };
     Some(Entry {
-        name,
+        id: Some(assertion.record.key()),
+        name: assertion.record.name_on_target(),
         status,
         skipped,
         p50_us: median(measured).or_else(|| known.and_then(|entry| entry.p50_us)),
         runs: runs.saturating_add(assertion.trials as u64),
         flaky: flaky.saturating_add(assertion.flaky as u64),
     })
-}
-
-fn shown(id: Option<&str>, entry: &Entry) -> Value {
-    let mut object = Map::new();
-    if let Some(id) = id {
-        object.insert("id".to_owned(), json!(id));
-    }
-    object.insert("name".to_owned(), json!(entry.name));
-    object.insert("status".to_owned(), json!(entry.status.word()));
-    if entry.skipped {
-        object.insert("skipped".to_owned(), json!(true));
-    }
-    if let Some(p50) = entry.p50_us {
-        object.insert("p50_us".to_owned(), json!(p50));
-    }
-    if entry.runs > 0 {
-        object.insert("runs".to_owned(), json!(entry.runs));
-        object.insert("flaky".to_owned(), json!(entry.flaky));
-    }
-    Value::Object(object)
 }
 
 #[cfg(test)]
@@ -376,18 +353,18 @@ mod tests {
             let problem = Baseline::parse(text).unwrap_err();
             assert!(problem.contains(wanted), "{text}: {problem}");
         };
-        case("", "no JSON");
+        case("", "invalid JSON");
         case(r#"{"name": "a"}"#, "no list `entries`");
         case("[]", "no list `entries`");
         case(r#"{"entries": {}}"#, "no list `entries`");
         case(
             r#"{"entries": [{"status": "PASS"}]}"#,
-            "entry 1: it has no `name`",
+            "entry 1: missing field `name`",
         );
-        case(r#"{"entries": [{"name": "a"}]}"#, "it has no `status`");
+        case(r#"{"entries": [{"name": "a"}]}"#, "missing field `status`");
         case(
             r#"{"entries": [{"name": "a", "status": "OK"}]}"#,
-            "`OK` is no status",
+            "unknown variant `OK`",
         );
         case(r#"{"format": "x", "entries": []}"#, "its `format`");
         case(

@@ -1,7 +1,5 @@
-//! A few lines of a suite with the bytes that matter, as data, and their drawing with a caret. Columns are
-//! counted as a terminal shows them. The span is chosen by whoever made the outcome.
+//! A few lines of a suite with the bytes that matter, drawn with a caret. Columns are counted as a terminal shows them.
 
-use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
 use text::{
@@ -18,134 +16,71 @@ const LINES_BEFORE: usize = 2;
 /// Characters shown of a longer line.
 const MOST_COLUMNS: usize = 160;
 
-/// Columns of a line that is shown, at most: a character may take two.
-const WIDEST: usize = 2 * MOST_COLUMNS + 1;
-
 /// Characters shown before the caret where the beginning of its line is not.
 const COLUMNS_BEFORE: usize = 40;
 
-/// Lines of a suite, cleaned, and what the caret underlines in one of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Excerpt {
-    /// The number of the first line, from 1.
-    pub first_line: usize,
-    /// The lines.
-    pub lines: Vec<String>,
-    /// The line above the caret, from 0.
-    pub caret_line: usize,
-    /// Columns before the caret.
-    pub indent: usize,
-    /// Columns underlined, at least 1.
-    pub width: usize,
-    /// Lines of the span that are not shown.
-    pub left_out: usize,
-}
-
-/// What the caret underlines: bytes of one line.
-struct Target {
-    /// The line, from the first one that the span touches.
-    line: usize,
-    start: usize,
-    end: usize,
-}
-
-impl Target {
-    /// What bytes of a text have of their first line.
-    fn of(text: &str, start: usize, end: usize) -> Self {
-        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let rest = text[start..].lines().next().unwrap_or_default();
-        Self {
-            line: text[..line_start].matches('\n').count(),
-            start: start - line_start,
-            end: end.min(start + rest.len()) - line_start,
-        }
-    }
-}
-
-impl Excerpt {
-    /// The lines that a span touches, and the place of the caret. It underlines what `focus` has of its first line: the
-    /// one item of a list, the one path of a map. Without a focus in those lines that is the span itself.
-    pub fn of(
-        origin: &Origin,
-        focus: Option<Span>,
-        show: impl Fn(&str) -> String,
-    ) -> (Self, Position) {
-        let text = &*origin.file.text;
-        let start = text.floor_char_boundary(origin.span.start);
-        let end = text.floor_char_boundary(origin.span.end).max(start);
-        let end = start + text[start..end].trim_end().len();
-        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
-        let block = &text[line_start..line_end];
-        let touched: Vec<&str> = block.lines().collect();
-        let focus = focus.filter(|focus| start <= focus.start && focus.end <= end);
-        let (start, end) = focus.map_or((start, end), |focus| {
-            (
-                text.floor_char_boundary(focus.start),
-                text.floor_char_boundary(focus.end),
-            )
-        });
-        let target = Target::of(block, start - line_start, end.max(start) - line_start);
-        let line = touched.get(target.line).copied().unwrap_or_default();
-        let (before, under) = (
-            line.get(..target.start).unwrap_or_default(),
-            line.get(target.start..target.end).unwrap_or_default(),
-        );
-        let column = before.chars().count() + 1;
-        let tidy = |part: &str| show(&clean(&part.replace('\t', "    ")));
-        let first = if target.line < MOST_LINES {
-            0
+/// Draws the lines that a span touches, with their numbers and a caret, and tells the place of the caret. It underlines
+/// what `focus` has of its first line: the one item of a list, the one path of a map. Without a focus in those lines that is
+/// the span itself.
+pub(super) fn draw(
+    origin: &Origin,
+    focus: Option<Span>,
+    show: impl Fn(&str) -> String,
+) -> (Vec<String>, Position) {
+    let text = &*origin.file.text;
+    let start = text.floor_char_boundary(origin.span.start);
+    let end = text.floor_char_boundary(origin.span.end).max(start);
+    let end = start + text[start..end].trim_end().len();
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
+    let touched: Vec<&str> = text[line_start..line_end].lines().collect();
+    let focus = focus.filter(|focus| start <= focus.start && focus.end <= end);
+    let (from, to) = focus.map_or((start, end), |focus| {
+        let from = text.floor_char_boundary(focus.start);
+        (from, text.floor_char_boundary(focus.end).max(from))
+    });
+    let target = text[line_start..from].matches('\n').count();
+    let target_start = text[..from].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = touched.get(target).copied().unwrap_or_default();
+    let (before, rest) = line.split_at(line.floor_char_boundary(from - target_start));
+    let under = &rest[..rest.floor_char_boundary(to - from)];
+    let position = Position {
+        line: origin.position().line + target,
+        column: before.chars().count() + 1,
+    };
+    let tidy = |part: &str| show(&clean(&part.replace('\t', "    ")));
+    let whole = tidy(line.trim_end());
+    let (shown, indent) = window(&whole, &tidy(before), &tidy(under.trim_end()));
+    let room = shown.width().saturating_sub(indent).max(1);
+    let caret = "^".repeat(tidy(under.trim_end()).width().clamp(1, room));
+    let first = if target < MOST_LINES {
+        0
+    } else {
+        target - LINES_BEFORE
+    };
+    let last = touched.len().min(first + MOST_LINES);
+    let number = |index: usize| origin.position().line + index;
+    let gutter = number(last.saturating_sub(1)).to_string().len();
+    let mut drawn = Vec::new();
+    for (index, line) in touched.iter().enumerate().take(last).skip(first) {
+        let line = if index == target {
+            shown.clone()
         } else {
-            target.line - LINES_BEFORE
+            cut(&tidy(line.trim_end()))
         };
-        let mut lines: Vec<String> = touched
-            .iter()
-            .skip(first)
-            .take(MOST_LINES)
-            .map(|line| cut(&tidy(line.trim_end())))
-            .collect();
-        let (before, under) = (tidy(before), tidy(under.trim_end()));
-        let (shown, indent) = window(&tidy(line.trim_end()), &before, &under);
-        if let Some(line) = lines.get_mut(target.line - first) {
-            *line = shown;
+        drawn.push(
+            format!("{:>gutter$} | {line}", number(index))
+                .trim_end()
+                .to_owned(),
+        );
+        if index == target {
+            drawn.push(format!("{:gutter$} | {:indent$}{caret}", "", ""));
         }
-        let number = origin.position().line;
-        let excerpt = Self {
-            first_line: number + first,
-            left_out: touched.len().saturating_sub(first + lines.len()),
-            lines,
-            caret_line: target.line - first,
-            indent,
-            width: under.width().clamp(1, WIDEST),
-        };
-        let position = Position {
-            line: number + target.line,
-            column,
-        };
-        (excerpt, position)
     }
-
-    /// The lines with their numbers in a gutter, the caret below its line.
-    pub fn draw(&self) -> Vec<String> {
-        let last = self.first_line.saturating_add(self.lines.len());
-        let gutter = last.saturating_sub(1).to_string().len();
-        let mut drawn = Vec::new();
-        for (offset, line) in self.lines.iter().enumerate() {
-            let number = self.first_line.saturating_add(offset);
-            drawn.push(format!("{number:>gutter$} | {line}").trim_end().to_owned());
-            if offset == self.caret_line {
-                let room = (line.width().max(1)).saturating_sub(self.indent).max(1);
-                let caret = "^".repeat(self.width.clamp(1, room));
-                let indent = " ".repeat(self.indent.min(WIDEST));
-                drawn.push(format!("{:gutter$} | {indent}{caret}", ""));
-            }
-        }
-        if self.left_out > 0 {
-            drawn.push(format!("{:gutter$} | …", ""));
-        }
-        drawn
+    if touched.len() > last {
+        drawn.push(format!("{:gutter$} | …", ""));
     }
+    (drawn, position)
 }
 
 /// A line that fits; the cut is shown.
@@ -178,7 +113,7 @@ fn window(line: &str, before: &str, under: &str) -> (String, usize) {
 mod tests {
     use std::sync::Arc;
 
-    use super::Excerpt;
+    use super::draw;
     use text::source::{Origin, SourceFile, Span};
 
     fn drawn(text: &str, part: &str) -> String {
@@ -204,10 +139,14 @@ mod tests {
             },
         };
         let focus = focus.map(|focus| span(text, focus));
-        let (excerpt, position) = Excerpt::of(&origin, focus, str::to_owned);
-        let line = excerpt.first_line + excerpt.caret_line;
-        assert_eq!(line, position.line);
-        excerpt.draw().join("\n")
+        let (drawn, position) = draw(&origin, focus, str::to_owned);
+        let caret = drawn.iter().position(|line| line.ends_with('^')).unwrap();
+        let above = drawn[caret - 1].trim_start();
+        assert!(
+            above.starts_with(&format!("{} |", position.line)),
+            "{above}"
+        );
+        drawn.join("\n")
     }
 
     #[test]

@@ -58,9 +58,16 @@ use self::{
 use check::outcome::NOT_RUN;
 use text::workflow::neutral;
 
-/// Everything that one run has to say, in plan order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Everything that one run has to say, in plan order; as [`run_json`] stores it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunReport {
+    /// What the file is that it was read from; absent in memory, as is the next.
+    #[serde(skip_serializing)]
+    pub format: Option<FileFormat>,
+    /// The digest of that file.
+    #[serde(skip_serializing)]
+    pub sha256: Option<String>,
     /// What ran the assertions.
     pub tool: Tool,
     /// Where the suites came from: repository, revision, job.
@@ -82,6 +89,7 @@ pub struct RunReport {
     /// Assertions that filters, shards or the choice of targets left out.
     pub left_out: usize,
     /// One for each outcome, in plan order.
+    #[serde(rename(deserialize = "assertions"), skip_serializing)]
     pub records: Vec<Record>,
     /// What people should know of the run as a whole.
     pub notes: Vec<String>,
@@ -91,21 +99,35 @@ pub struct RunReport {
     pub comparison: Option<Comparison>,
     /// Why `ci` found nothing to compare it with, empty where no comparison was asked for. Absent where there is one, and
     /// where nobody looked for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub uncompared: Option<String>,
     /// What `ci` says of it all; `run` does not judge.
     pub judgement: Option<Judgement>,
     /// Why `run` ends red where no outcome is, one sentence each.
+    #[serde(skip)]
     pub reds: Vec<String>,
     /// What each target offers.
     pub catalogs: Catalogs,
     /// What changed in that against the baseline, when both are known.
     pub surface: Option<Surface>,
     /// The machine it ran on; none for a run that was merged, whose shards had one each.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// The container engine, when one was needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineRecord>,
     /// How the run ended.
     pub end: End,
+}
+
+/// The format of a file of ours, and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileFormat {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u64,
 }
 
 /// The machine that a run was on.

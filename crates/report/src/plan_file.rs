@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Tool;
+use crate::{FileFormat, Tool};
 use text::{digest::sha256, name};
 
 /// What stands in `format`.
@@ -27,8 +27,11 @@ const MOST_OUTCOMES: usize = 1_000_000;
 const END_MARK: &str = "\n\"sha256\":\"";
 
 /// A plan as its file has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanFile {
+    /// What the file is; absent in memory.
+    pub format: Option<FileFormat>,
     /// The executable that made it; shards must be run by the same one.
     pub tool: Tool,
     /// The suites as they were named, one a line.
@@ -42,6 +45,7 @@ pub struct PlanFile {
     /// The shards.
     pub shards: Vec<PlannedShard>,
     /// The SHA-256 of the file up to where it stands.
+    #[serde(rename = "sha256")]
     pub digest: String,
 }
 
@@ -70,27 +74,6 @@ pub fn suites_digest(files: &[PlannedFile]) -> String {
     sha256(json(&files).as_bytes())
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Format {
-    name: String,
-    version: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    files: Option<Vec<PlannedFile>>,
-    format: Format,
-    left_out: usize,
-    shards: Vec<PlannedShard>,
-    suite: String,
-    tool: Tool,
-    trials: u32,
-    sha256: String,
-}
-
 impl PlanFile {
     /// The plan with its digest.
     #[must_use]
@@ -106,7 +89,7 @@ impl PlanFile {
 
     /// All before the digest.
     fn body(&self) -> String {
-        let format = Format {
+        let format = FileFormat {
             name: FORMAT.to_owned(),
             version: VERSION,
         };
@@ -134,20 +117,12 @@ impl PlanFile {
         if text.len() > LONGEST_FILE {
             return Err(format!("it is longer than {LONGEST_FILE} bytes"));
         }
-        let file: File =
-            serde_json::from_str(text).map_err(|error| format!("it is no plan: {error}"))?;
-        if file.format.name != FORMAT || file.format.version != VERSION {
-            return Err(format!("it is no `{FORMAT}` of version {VERSION}"));
+        let mut plan: Self =
+            serde_json::from_str(text).map_err(|error| format!("invalid plan: {error}"))?;
+        let format = plan.format.take();
+        if !format.is_some_and(|it| it.name == FORMAT && it.version == VERSION) {
+            return Err(format!("it is not `{FORMAT}` of version {VERSION}"));
         }
-        let plan = Self {
-            tool: file.tool,
-            suite: file.suite,
-            trials: file.trials,
-            left_out: file.left_out,
-            files: file.files,
-            shards: file.shards,
-            digest: file.sha256,
-        };
         if sha256(plan.body().as_bytes()) != plan.digest || plan.render() != text {
             return Err("its digest is wrong: it was cut off or changed".to_owned());
         }
@@ -228,7 +203,7 @@ pub(crate) mod tests {
             left_out: 0,
             files: Some(vec![PlannedFile("a.yaml".to_owned(), "cd".to_owned())]),
             shards: shards.collect(),
-            digest: String::new(),
+            ..PlanFile::default()
         }
         .sealed()
     }
@@ -259,8 +234,8 @@ pub(crate) mod tests {
             let problem = PlanFile::parse(text).unwrap_err();
             assert!(problem.contains(wanted), "{problem}");
         };
-        case("", "no plan");
-        case(&text[..text.len() - 9], "no plan");
+        case("", "invalid plan");
+        case(&text[..text.len() - 9], "invalid plan");
         case(&text.replace("\"a\"", "\"d\""), "digest");
         case(&text.replace("\"trials\":1", "\"trials\": 1"), "digest");
         case(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{excerpt::Excerpt, merge};
+use crate::merge;
 use check::outcome::Status;
 use mcp::observation::disruption::DisruptionKind;
 use suite::model::on_target;
@@ -216,8 +216,8 @@ pub struct MismatchRecord {
     pub line: usize,
     /// Its column, from 1.
     pub column: usize,
-    /// The expectation as the suite has it.
-    pub excerpt: Excerpt,
+    /// The expectation as the suite has it, drawn with a caret.
+    pub excerpt: Vec<String>,
     /// The step it belongs to.
     pub step: Option<String>,
     /// That step's call, on the first of its mismatches.
@@ -294,6 +294,13 @@ impl Record {
             line,
             column,
         }
+    }
+
+    /// The first expectation that did not hold, where the outcome could be observed.
+    pub fn first_mismatch(&self) -> Option<&MismatchRecord> {
+        let evidence = self.evidence.as_ref();
+        let observed = evidence.filter(|evidence| evidence.disruption.is_none());
+        observed.and_then(|evidence| evidence.mismatches.first())
     }
 
     /// Whether it passed only after a failed attempt.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{
     End, Problem, ProblemSeverity, RunReport,
     cleaner::Cleaner,
-    excerpt::Excerpt,
+    excerpt,
     record::{
         AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
         FrameRecord, MismatchRecord, Phases, Record, Sender,
@@ -273,25 +273,20 @@ impl Recorder {
 
     /// The expectations that did not hold, of an assertion in this file.
     fn mismatches(&self, failures: &[Failure], home: &SourceFile) -> Vec<MismatchRecord> {
-        let record = |failure: &Failure| {
-            let file = &failure.origin.file.path;
-            MismatchRecord {
-                file: (*file != home.path).then(|| Cleaner::name(file)),
-                ..self.mismatch(failure)
-            }
-        };
-        failures.iter().map(record).collect()
+        let failures = failures.iter();
+        failures.map(|it| self.mismatch(it, home)).collect()
     }
 
-    fn mismatch(&self, failure: &Failure) -> MismatchRecord {
+    fn mismatch(&self, failure: &Failure, home: &SourceFile) -> MismatchRecord {
         let mismatch = &failure.mismatch;
-        let (excerpt, position) = Excerpt::of(&failure.origin, failure.focus, |part| {
+        let file = &failure.origin.file.path;
+        let (excerpt, position) = excerpt::draw(&failure.origin, failure.focus, |part| {
             self.cleaner.mask(part)
         });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
         MismatchRecord {
             key: mismatch.key.to_owned(),
-            file: None,
+            file: (*file != home.path).then(|| Cleaner::name(file)),
             line: position.line,
             column: position.column,
             excerpt,

@@ -2,7 +2,7 @@
 //!
 //! The first crate on the journey; it knows nothing of MCP, suites or servers.
 //!
-//! - Shown text: [`clean`] removes control characters, [`excerpt`] and [`around`] shorten, [`nearest`] suggests a name.
+//! - Shown text: [`clean`] removes control characters, [`head`] and [`around`] shorten, [`nearest`] suggests a name.
 //! - [`source`]: a file with its lines, and the [`Origin`](source::Origin) of a value in it.
 //! - [`diagnostic`]: what is wrong in a user's file, as data, and its one rendering
 //!   ([`Diagnostic::render`](diagnostic::Diagnostic::render)).
@@ -28,6 +28,6 @@ pub mod web;
 pub mod workflow;
 
 pub use self::plain::{
-    CUT, Excerpt, LINE_SHOWN, LINES_SHOWN, around, around_both, clean, clean_prose, count, excerpt,
-    head, innermost, is_clean_prose, name, nearest, note_behind, time, veiled,
+    CUT, LINE_SHOWN, LINES_SHOWN, around, around_both, clean, clean_prose, count, head, innermost,
+    is_clean_prose, name, nearest, time, veiled,
 };

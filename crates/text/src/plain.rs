@@ -159,61 +159,21 @@ fn is_interpreted(character: char) -> bool {
 /// At most `limit` characters of a text, cut at the end with the number of characters left out; the whole where that
 /// is no longer.
 pub fn head(text: &str, limit: usize) -> String {
-    if is_within(text, limit) {
+    let Some((end, _)) = text.char_indices().nth(limit) else {
         return text.to_owned();
-    }
-    let (body, mut left_out) = match note_at_end(text) {
-        // What was cut already keeps its one note.
-        Some((body, _)) if is_within(body, limit) => return text.to_owned(),
-        Some(cut) => cut,
-        None => (text, 0),
     };
-    let end = body.char_indices().nth(limit).map_or(body.len(), |it| it.0);
-    let (mut kept, mut behind) = body.split_at(end);
-    // A cut through a note would say half a number.
-    if let Some((before, number, rest)) = note_within(body, end) {
-        (kept, behind) = (before, rest);
-        left_out += number;
-    }
-    let more = behind.chars().count();
-    let note = note_behind(more.saturating_add(left_out));
-    if left_out == 0 && more <= note.chars().count() {
+    let more = text[end..].chars().count();
+    let note = note_behind(more);
+    // The note would be longer than what it stands for.
+    if more <= note.chars().count() {
         return text.to_owned();
     }
-    format!("{kept}{note}")
+    format!("{}{note}", &text[..end])
 }
 
 /// That so many characters follow.
-pub fn note_behind(left_out: usize) -> String {
+fn note_behind(left_out: usize) -> String {
     format!("{CUT} ({})", count(left_out, "more character"))
-}
-
-fn is_within(text: &str, limit: usize) -> bool {
-    text.char_indices().nth(limit).is_none()
-}
-
-/// What stood before the note at the end of a text that was cut, and the number in the note.
-fn note_at_end(text: &str) -> Option<(&str, usize)> {
-    let start = text.rfind(CUT)?;
-    let (body, number, rest) = note_at(text, start)?;
-    rest.is_empty().then_some((body, number))
-}
-
-/// What stands before the note that a cut at this place would touch, the number in it, and what follows it.
-fn note_within(text: &str, end: usize) -> Option<(&str, usize, &str)> {
-    let start = text[..end].rfind(CUT)?;
-    note_at(text, start).filter(|(.., rest)| text.len() - rest.len() >= end)
-}
-
-/// The note of a cut at this place.
-fn note_at(text: &str, start: usize) -> Option<(&str, usize, &str)> {
-    let (body, note) = text.split_at(start);
-    let note = note.strip_prefix(CUT)?.strip_prefix(" (")?;
-    let (number, rest) = note.split_once(' ')?;
-    let rest = rest.strip_prefix("more character")?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(')')?;
-    let number: u32 = number.parse().ok()?;
-    Some((body, usize::try_from(number).ok()?, rest))
 }
 
 /// Characters that are shown of a line.
@@ -273,46 +233,6 @@ pub fn around_both(one: &str, other: &str, limit: usize) -> (String, String) {
     (part(one), part(other))
 }
 
-/// What is there of a text that was cut on one side or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Excerpt<'a> {
-    /// Characters that are left out before it.
-    pub before: usize,
-    /// What is there.
-    pub text: &'a str,
-    /// Characters that are left out behind it.
-    pub after: usize,
-}
-
-impl<'a> Excerpt<'a> {
-    /// A text of which nothing is left out.
-    pub fn whole(text: &'a str) -> Self {
-        Self {
-            before: 0,
-            text,
-            after: 0,
-        }
-    }
-}
-
-/// A text without the notes of what was left out of it.
-pub fn excerpt(text: &str) -> Excerpt<'_> {
-    let (text, after) = note_at_end(text).unwrap_or((text, 0));
-    let (before, text) = note_at_beginning(text).unwrap_or((0, text));
-    Excerpt {
-        before,
-        text,
-        after,
-    }
-}
-
-/// The number in the note at the beginning of a text that was cut, and what follows the note.
-fn note_at_beginning(text: &str) -> Option<(usize, &str)> {
-    let (number, rest) = text.strip_prefix('(')?.split_once(" character")?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(") ")?;
-    Some((number.parse().ok()?, rest.strip_prefix(CUT)?))
-}
-
 /// The characters of the lines before a place that are shown with it.
 fn length_of_last_lines(before: &str) -> usize {
     let mut line_ends = before.rmatch_indices('\n');
@@ -342,9 +262,7 @@ fn window(text: &str, total: usize, shown: Range<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        LINE_SHOWN, LINES_SHOWN, around, around_both, clean, count, excerpt, head, nearest,
-    };
+    use super::{LINE_SHOWN, LINES_SHOWN, around, around_both, clean, count, head, nearest};
 
     #[test]
     fn counts_have_their_plural() {
@@ -375,20 +293,15 @@ mod tests {
     fn two_texts_are_cut_at_the_same_place() {
         let text = |middle: &str| format!("{}{middle}{}", "x".repeat(900), "y".repeat(900));
         let (one, other) = around_both(&text("zzz"), &text("z"), 100);
-        let parts = [one.as_str(), other.as_str()].map(excerpt);
-        let wanted = [("zzz", 852), ("z", 850)].map(|(middle, after)| {
-            let text = format!("{}{middle}", "x".repeat(49));
-            (851, text, after)
-        });
-        for (part, (before, text, after)) in parts.into_iter().zip(wanted) {
-            assert!(part.text.starts_with(&text), "{}", part.text);
-            assert_eq!((part.before, part.after), (before, after));
+        for (part, (middle, after)) in [(one, ("zzz", 852)), (other, ("z", 850))] {
+            let begins = format!("(851 characters) …{}{middle}", "x".repeat(49));
+            assert!(part.starts_with(&begins), "{part}");
+            let ends = format!("… ({after} more characters)");
+            assert!(part.ends_with(&ends), "{part}");
         }
         let (short, long) = around_both("abc", &"abc".repeat(100), 50);
-        assert_eq!(excerpt(&short).text, "abc");
-        assert_eq!(excerpt(&long).after, 250);
-        let whole = excerpt("(5 characters) are … (no more characters)");
-        assert_eq!((whole.before, whole.after), (0, 0));
+        assert_eq!(short, "abc");
+        assert!(long.ends_with("… (250 more characters)"), "{long}");
     }
 
     #[test]
@@ -433,17 +346,9 @@ mod tests {
     }
 
     #[test]
-    fn a_second_cut_counts_with_the_first() {
+    fn a_second_cut_at_the_same_place_changes_nothing() {
         let once = head(&"x".repeat(40), 10);
         assert_eq!(once, "xxxxxxxxxx… (30 more characters)");
-        for limit in [11, 14, 20] {
-            assert_eq!(head(&once, limit), once);
-        }
         assert_eq!(head(&once, 10), once);
-        assert_eq!(head(&once, 4), "xxxx… (36 more characters)");
-        let sentence = format!("`{once}` and more");
-        assert_eq!(head(&sentence, 15), "`xxxxxxxxxx… (40 more characters)");
-        let dots = format!("a… b {}", "x".repeat(30));
-        assert_eq!(head(&dots, 5), "a… b … (30 more characters)");
     }
 }

@@ -194,7 +194,7 @@ fn make(
         left_out: prepared.plan.left_out,
         files: Some(shard::files(&prepared.files)),
         shards: shards.collect(),
-        digest: String::new(),
+        ..PlanFile::default()
     };
     Ok(plan.sealed())
 }

@@ -234,7 +234,7 @@ fn with_each_assertion_in_its_own_container_the_image_tells_the_same() {
         .filter_map(|it| it["container"]["id"].as_str())
         .collect();
     assert_eq!(ids.len(), 2, "{run}");
-    let label = run["run"]["engine"]["label"].as_str().unwrap();
+    let label = run["engine"]["label"].as_str().unwrap();
     assert!(label.starts_with("7-1-mcp-"), "{label}");
     assert_eq!(machine.state(), [("run".to_owned(), label.to_owned())]);
     assert_eq!(labelled(&format!("io.mcp-assert.run={label}")), "");

@@ -59,6 +59,6 @@ fn a_server_in_a_container_is_asked_what_it_offers() {
     assert_eq!(catalogs.len(), 1);
     let fewer = &catalogs.values().next().unwrap()["tools"];
     assert_eq!(fewer.as_array().unwrap().len(), tools - 1, "{fewer}");
-    let label = run["run"]["engine"]["label"].as_str().unwrap();
+    let label = run["engine"]["label"].as_str().unwrap();
     assert_eq!(labelled(&format!("io.mcp-assert.run={label}")), "");
 }

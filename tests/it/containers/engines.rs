@@ -99,7 +99,7 @@ fn nightly_an_engine_behind_the_network_takes_the_fixture_too() {
     let host = ["--docker-host", &remote.address, "--fixture", "fixture"];
     let (ran, seen) = run(&project, &host);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    assert_eq!(seen["run"]["engine"]["remote"], true);
+    assert_eq!(seen["engine"]["remote"], true);
     assert_eq!(ids(&seen).len(), 1);
 }
 

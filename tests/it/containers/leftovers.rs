@@ -133,7 +133,7 @@ fn a_container_that_is_being_made_when_the_run_is_interrupted_is_removed_or_name
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let seen = run_json(&project);
-        let run = seen["run"]["engine"]["label"].as_str().unwrap().to_owned();
+        let run = seen["engine"]["label"].as_str().unwrap().to_owned();
         let label = format!("io.mcp-assert.run={run}");
         if passed_on {
             assert_eq!(labelled(&label), "", "{said}");

@@ -83,7 +83,7 @@ fn run(project: &Project, more: &[&str]) -> (Ran, Value) {
     arguments.extend(more);
     let ran = project.run(&arguments);
     let seen = run_json(project);
-    let label = seen["run"]["engine"]["label"].as_str().unwrap();
+    let label = seen["engine"]["label"].as_str().unwrap();
     assert_eq!(labelled(&format!("io.mcp-assert.run={label}")), "");
     (ran, seen)
 }
@@ -213,12 +213,7 @@ fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
         said.contains("in 8 containers, added up: the engine "),
         "{said}"
     );
-    assert!(
-        !seen["run"]["engine"]["version"]
-            .as_str()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(!seen["engine"]["version"].as_str().unwrap().is_empty());
 }
 
 #[test]

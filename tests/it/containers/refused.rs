@@ -60,7 +60,7 @@ fn a_name_that_somebody_has_is_theirs() {
     );
     assert!(said.contains("mcp-assert reap"), "{said}");
     let run: serde_json::Value = serde_json::from_str(&project.read("run.json")).unwrap();
-    let label = run["run"]["engine"]["label"].as_str().unwrap();
+    let label = run["engine"]["label"].as_str().unwrap();
     let theirs = format!("name=mcp-assert-{label}-");
     let list = ["ps", "--all", "--quiet", "--filter", &theirs];
     let left = docker_says(Path::new("/"), &list);

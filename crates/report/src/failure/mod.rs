@@ -5,7 +5,6 @@
 
 mod comparison;
 mod server;
-mod stderr;
 
 use crate::{
     cleaner::one_line,
@@ -143,10 +142,7 @@ pub fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
         if index > 0 || evidence.disruption.is_some() {
             page.push(Tone::Plain, String::new());
         }
-        let before = index
-            .checked_sub(1)
-            .and_then(|index| evidence.mismatches.get(index));
-        show_mismatch(&mut page, &record.file, mismatch, before);
+        show_mismatch(&mut page, &record.file, mismatch);
     }
     if let Some(more) = evidence.mismatches.len().checked_sub(MOST_MISMATCHES + 1) {
         page.push(
@@ -179,10 +175,8 @@ pub fn earlier(record: &Record, detail: &Detail) -> Vec<Line> {
         let (number, status) = (index + 1, attempt.status.word());
         let label = format!("  attempt {number}: {status} {}", one_line(&attempt.detail));
         page.push(Tone::Message, head(&label, LINE_SHOWN));
-        let mut before = None;
         for mismatch in attempt.mismatches.iter().take(MOST_MISMATCHES) {
-            show_mismatch(&mut page, &record.file, mismatch, before);
-            before = Some(mismatch);
+            show_mismatch(&mut page, &record.file, mismatch);
         }
         server::show_stderr_of(&mut page, attempt, detail.stderr_lines);
     }
@@ -247,19 +241,9 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord, below: &[Fram
     }
 }
 
-/// One expectation that did not hold; a value that stands under the one before is not shown again.
-fn show_mismatch(
-    page: &mut Page,
-    file: &str,
-    mismatch: &MismatchRecord,
-    before: Option<&MismatchRecord>,
-) {
+/// One expectation that did not hold.
+fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
     let file = mismatch.file.as_deref().unwrap_or(file);
-    let shown_before = before.is_some_and(|before| {
-        before.expected.is_none()
-            && before.actual == mismatch.actual
-            && before.step == mismatch.step
-    });
     let step = mismatch
         .step
         .as_ref()
@@ -272,13 +256,13 @@ fn show_mismatch(
             mismatch.key, mismatch.line, mismatch.column
         ),
     );
-    for line in mismatch.excerpt.draw() {
+    for line in &mismatch.excerpt {
         let tone = if line.trim_end().ends_with('^') && line.trim_start().starts_with('|') {
             Tone::Caret
         } else {
             Tone::Source
         };
-        page.push(tone, format!("    {line}"));
+        page.push(tone, format!("    {}", one_line(line)));
     }
     page.field(Tone::Expected, "expected", &mismatch.wanted);
     page.field(Tone::Actual, "but", &mismatch.seen);
@@ -290,9 +274,6 @@ fn show_mismatch(
         (Some(expected), None) => page.field(Tone::Expected, "value", expected),
         // A short value stands in the sentence already.
         (None, Some(actual)) if tells(&mismatch.seen, actual) => {}
-        (None, Some(actual)) if shown_before && actual.contains('\n') => {
-            page.field(Tone::Actual, "actual", "as above");
-        }
         (None, Some(actual)) => page.field(Tone::Actual, "actual", actual),
         (None, None) => {}
     }

@@ -2,11 +2,10 @@
 //! the wire, and where the time went.
 
 use crate::{
-    failure::{Detail, Frames, Page, Times, Tone, stderr::Shown},
+    failure::{Detail, Frames, Page, Times, Tone},
     record::{AttemptRecord, Evidence, FrameRecord, Phases, Record, Sender},
 };
-use mcp::observation::disruption::{BEFORE_SERVING, DisruptionKind, NEVER_SERVED, Phase};
-use text::{CUT, count, head};
+use text::{count, head};
 
 /// Phases shorter than this, in microseconds, are not worth a word.
 const LEAST_SHOWN_US: u64 = 100;
@@ -16,9 +15,6 @@ const LONGEST_STDERR_LINE: usize = 300;
 
 /// Frames shown when not all were asked for.
 const LAST_FRAMES: usize = 6;
-
-/// Frames shown of either end of what a server said that never came to serve: what it wrote instead may say why.
-const FRAMES_OF_A_START: usize = 4;
 
 /// Characters shown of one of them.
 const LAST_FRAME_LENGTH: usize = 300;
@@ -84,64 +80,50 @@ fn milliseconds(micros: u64) -> String {
     format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100)
 }
 
-/// The lines of stderr that are shown, and how many there were.
+/// The stderr of the last attempt. Where all of it is known its first lines are shown too: what ended a server often stands
+/// above a usage or a trace.
 fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
-    let lines: Vec<&str> = evidence.stderr.trim_end().lines().collect();
-    let shown = if never_served(evidence) && evidence.stderr_whole {
-        Shown::of_a_start(&lines, most)
-    } else {
-        Shown::of(&lines, most)
-    };
-    let which = shown.named(&count_of(shown.count(), evidence));
-    let title = match (evidence.stderr_whole, shown.count() == lines.len()) {
-        (true, true) => "  stderr".to_owned(),
-        (true, false) => format!("  stderr    {which} of {} lines", lines.len()),
-        (false, _) => format!("  stderr    {which} of {} bytes", evidence.stderr_bytes),
-    };
-    page.push(Tone::Plain, title);
-    push_stderr(page, &shown);
+    let total = format!("{} bytes", evidence.stderr_bytes);
+    let first = if evidence.stderr_whole { most / 4 } else { 0 };
+    let total = (!evidence.stderr_whole).then_some(total);
+    push_stderr(page, &evidence.stderr, (first, most), total);
 }
 
-/// Whether the server ended of its own start, or within the handshake.
-fn never_served(evidence: &Evidence) -> bool {
-    let early = BEFORE_SERVING.map(Phase::word);
-    let ended = NEVER_SERVED.map(DisruptionKind::word);
-    evidence.disruption.as_ref().is_some_and(|disruption| {
-        early.contains(&disruption.phase.as_str()) && ended.contains(&disruption.kind.as_str())
-    })
-}
-
-fn push_stderr(page: &mut Page, shown: &Shown<'_>) {
-    for line in shown.lines() {
-        let line = head(&line, LONGEST_STDERR_LINE);
-        page.push(Tone::Plain, format!("    | {line}"));
-    }
-}
-
-/// The end of the stderr of an attempt before the last.
+/// The stderr of an attempt before the last.
 pub(super) fn show_stderr_of(page: &mut Page, attempt: &AttemptRecord, most: usize) {
-    let lines: Vec<&str> = attempt.stderr.trim_end().lines().collect();
-    if lines.is_empty() {
-        return;
+    if !attempt.stderr.trim_end().is_empty() {
+        push_stderr(page, &attempt.stderr, (0, most), None);
     }
-    let shown = Shown::of(&lines, most);
-    let title = if shown.count() == lines.len() && !attempt.stderr.starts_with(CUT) {
-        "  stderr".to_owned()
-    } else {
-        let which = shown.named(&count(shown.count(), "line"));
-        format!("  stderr    {which}")
-    };
-    page.push(Tone::Plain, title);
-    push_stderr(page, &shown);
 }
 
-/// How many lines: as a number beside their sum, else in words.
-fn count_of(shown: usize, evidence: &Evidence) -> String {
-    if evidence.stderr_whole {
-        shown.to_string()
-    } else {
-        count(shown, "line")
+/// At most so many lines: the first ones, and the last.
+fn push_stderr(
+    page: &mut Page,
+    stderr: &str,
+    (first, most): (usize, usize),
+    total: Option<String>,
+) {
+    let lines: Vec<&str> = stderr.trim_end().lines().collect();
+    let left_out = lines.len().saturating_sub(most);
+    let shown = lines.len() - left_out;
+    let title = match total {
+        Some(total) => format!("  stderr    {} of {total}", count(shown, "line")),
+        None if left_out > 0 => format!("  stderr    {shown} of {}", count(lines.len(), "line")),
+        None => "  stderr".to_owned(),
+    };
+    page.push(Tone::Plain, title);
+    let first = if left_out > 0 { first } else { 0 };
+    let push = |page: &mut Page, lines: &[&str]| {
+        for line in lines {
+            let line = head(line, LONGEST_STDERR_LINE);
+            page.push(Tone::Plain, format!("    | {line}"));
+        }
+    };
+    push(page, &lines[..first]);
+    if first > 0 {
+        page.push(Tone::Plain, format!("    … {}", count(left_out, "line")));
     }
+    push(page, &lines[first + left_out..]);
 }
 
 /// Adds the exchange.
@@ -150,43 +132,26 @@ pub(super) fn show_frames(page: &mut Page, evidence: &Evidence, detail: &Detail)
         return;
     }
     let total = evidence.wire.len().saturating_add(evidence.wire_left_out);
-    let (first, last, length) = match detail.frames {
-        Frames::All => (evidence.wire.as_slice(), &[][..], TRACED_FRAME_LENGTH),
-        Frames::Last | Frames::None => {
-            let (first, last) = ends(evidence);
-            (first, last, LAST_FRAME_LENGTH)
-        }
+    let (first, length) = match detail.frames {
+        Frames::All => (0, TRACED_FRAME_LENGTH),
+        Frames::Last | Frames::None => (
+            evidence.wire.len().saturating_sub(LAST_FRAMES),
+            LAST_FRAME_LENGTH,
+        ),
     };
-    let shown = first.len() + last.len();
-    let title = if shown == total {
+    let frames = &evidence.wire[first..];
+    let title = if frames.len() == total {
         "  frames    -> sent, <- received".to_owned()
     } else {
-        format!("  frames    {shown} of {total}; -> sent, <- received")
+        format!(
+            "  frames    {} of {total}; -> sent, <- received",
+            frames.len()
+        )
     };
     page.push(Tone::Plain, title);
-    for frame in first {
+    for frame in frames {
         page.push(Tone::Faint, drawn(frame, length, detail.times));
     }
-    if !first.is_empty() && !last.is_empty() {
-        let left_out = count(total - shown, "frame");
-        page.push(Tone::Faint, format!("    … {left_out}"));
-    }
-    for frame in last {
-        page.push(Tone::Faint, drawn(frame, length, detail.times));
-    }
-}
-
-/// The frames that are shown where not all are asked for: the first ones, and behind what is left out the last.
-fn ends(evidence: &Evidence) -> (&[FrameRecord], &[FrameRecord]) {
-    let wire = &evidence.wire[..];
-    if !never_served(evidence) {
-        return (&[], &wire[wire.len().saturating_sub(LAST_FRAMES)..]);
-    }
-    if wire.len() <= 2 * FRAMES_OF_A_START {
-        return (wire, &[]);
-    }
-    let last = wire.len() - FRAMES_OF_A_START;
-    (&wire[..FRAMES_OF_A_START], &wire[last..])
 }
 
 /// One frame on one line.
@@ -250,17 +215,17 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_never_served_shows_how_it_began() {
+    fn the_first_and_the_last_lines_are_shown_of_much() {
         insta::assert_snapshot!(shown(crashed(Phase::Handshake)), @r#"
-          the first and the last, 20 of 56 lines
+          20 of 56 lines
           | error: no database
           |   --option-1
           |   --option-2
           |   --option-3
           |   --option-4
-          |   --option-5
-          |   --option-6
-          | … 36 lines
+          … 36 lines
+          |   --option-41
+          |   --option-42
           |   --option-43
           |   --option-44
           |   --option-45
@@ -274,25 +239,13 @@ mod tests {
           |   --option-53
           |   --option-54
           |   --option-55
-        frames    8 of 21; -> sent, <- received
-              1.0 ms -> {"method":"initialize"}
-              1.0 ms <- usage 1
-              1.0 ms <- usage 2
-              1.0 ms <- usage 3
-          … 13 frames
+        frames    6 of 21; -> sent, <- received
+              1.0 ms <- usage 15
+              1.0 ms <- usage 16
               1.0 ms <- usage 17
               1.0 ms <- usage 18
               1.0 ms <- usage 19
               1.0 ms <- usage 20
         "#);
-    }
-
-    #[test]
-    fn one_that_served_shows_what_came_last() {
-        let text = shown(crashed(Phase::Subject));
-        assert!(text.contains("the last 20 of 56 lines"), "{text}");
-        assert!(text.contains("frames    6 of 21;"), "{text}");
-        assert!(!text.contains("no database"), "{text}");
-        assert!(!text.contains("initialize"), "{text}");
     }
 }

@@ -3,10 +3,8 @@
 //! says which.
 
 pub mod escape;
-mod links;
-mod opening;
+pub(super) mod ink;
 mod parts;
-mod timeline;
 
 use self::parts::Page;
 use crate::RunReport;
@@ -25,14 +23,10 @@ const LEAST_BYTES: usize = 1_000;
 enum Level {
     /// All of it.
     Everything,
-    /// Without the list of what passed.
-    NoPassing,
-    /// Without frames, stderr beyond 20 lines, and details beyond the first 50.
+    /// Without the list of what passed, frames, stderr beyond 20 lines, and details beyond the first 50.
     SomeDetails,
-    /// Without details.
+    /// Without details, and without rows beyond 50 in a table.
     NoDetails,
-    /// Without rows beyond 50 in a table.
-    SomeRows,
     /// Only headline, totals and the first 50 regressions.
     Regressions,
     /// Only headline and totals.
@@ -40,31 +34,17 @@ enum Level {
 }
 
 impl Level {
-    /// All levels, the longest page first.
-    const ALL: [Self; 7] = [
-        Self::Everything,
-        Self::NoPassing,
-        Self::SomeDetails,
-        Self::NoDetails,
-        Self::SomeRows,
-        Self::Regressions,
-        Self::Bare,
+    /// All levels with what each leaves out, the longest page first.
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Everything, ""),
+        (
+            Self::SomeDetails,
+            "the list of what passed, frames, stderr beyond 20 lines, and details beyond the 50 worst",
+        ),
+        (Self::NoDetails, "all details and rows beyond 50 in a table"),
+        (Self::Regressions, "everything but regressions"),
+        (Self::Bare, "everything but the totals"),
     ];
-
-    /// What this page does not have, for its reader.
-    fn left_out(self) -> Option<&'static str> {
-        match self {
-            Self::Everything => None,
-            Self::NoPassing => Some("the list of what passed"),
-            Self::SomeDetails => Some(
-                "the list of what passed, frames, stderr beyond 20 lines, and details beyond the 50 worst",
-            ),
-            Self::NoDetails => Some("the list of what passed and all details"),
-            Self::SomeRows => Some("all details and rows beyond 50 in a table"),
-            Self::Regressions => Some("everything but regressions"),
-            Self::Bare => Some("everything but the totals"),
-        }
-    }
 }
 
 /// What the step summary says where so many bytes are in it already: of a shard only one line, because the merge says
@@ -88,7 +68,7 @@ fn line_of_shard(report: &RunReport) -> String {
         "mcp-assert, shard {}/{}: {} in {}{}\n",
         report.plan.shard,
         report.plan.of,
-        opening::counts(report),
+        parts::counts(report),
         parts::milliseconds(report.duration_us),
         verdict.map_or_else(String::new, |verdict| format!(", verdict: {verdict}")),
     )
@@ -101,14 +81,14 @@ pub fn render(report: &RunReport) -> String {
 
 /// The run as Markdown of at most so many bytes.
 pub fn within(report: &RunReport, budget: usize) -> String {
-    for level in Level::ALL {
-        let mut page = Page::new(level, budget);
-        parts::all(&mut page, report);
-        if let Some(text) = page.finish() {
-            return text;
+    for (level, left_out) in Level::ALL {
+        let mut page = Page::new(report, level, budget);
+        parts::all(&mut page, report, left_out);
+        if page.text.len() <= budget {
+            return page.text;
         }
     }
-    let mut text = opening::headline(report);
+    let mut text = parts::headline(report);
     text.truncate(budget);
     text
 }

@@ -86,57 +86,31 @@ pub fn merge(plan: &PlanFile, blobs: Vec<Blob>) -> Merged {
     Merged { report, causes }
 }
 
-/// What all attempts of one run have in common: results of two runs, or of two revisions, prove nothing together.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Origin {
-    run: Option<u64>,
-    server: Option<String>,
-    repository: Option<String>,
-    sha: Option<String>,
-}
+/// What all attempts of one run have in common: results of two runs, or of two revisions, prove nothing together. What
+/// says most comes first.
+type Facts = [(&'static str, Option<String>); 4];
 
-impl Origin {
-    fn of(source: &Source) -> Self {
-        Self {
-            run: source.run,
-            server: source.server.clone(),
-            repository: source.repository.clone(),
-            sha: source.sha.clone(),
-        }
-    }
-
-    /// What differs in another one, as it is here and there. What says most comes first.
-    fn difference(&self, other: &Self) -> String {
-        let facts = |it: &Self| {
-            [
-                ("run", it.run.map(|run| run.to_string())),
-                ("repository", it.repository.clone()),
-                ("revision", it.sha.clone()),
-                ("server", it.server.clone()),
-            ]
-        };
-        let named = |value: Option<String>| value.map_or("none".to_owned(), |it| format!("`{it}`"));
-        let pairs = facts(self).into_iter().zip(facts(other));
-        let differing = pairs.filter(|(here, there)| here != there);
-        let told = differing.map(|((what, here), (_, there))| {
-            format!("its {what} is {}, not {}", named(here), named(there))
-        });
-        told.collect::<Vec<_>>().join("; ")
-    }
+fn facts_of(source: &Source) -> Facts {
+    [
+        ("run", source.run.map(|run| run.to_string())),
+        ("repository", source.repository.clone()),
+        ("revision", source.sha.clone()),
+        ("server", source.server.clone()),
+    ]
 }
 
 /// Where most blobs are from; the latest run of those that are equally many.
-fn reference(blobs: &[Blob]) -> Option<Origin> {
-    let mut counts: BTreeMap<Origin, usize> = BTreeMap::new();
-    for blob in blobs {
-        *counts.entry(Origin::of(&blob.run.source)).or_default() += 1;
+fn reference(blobs: &[Blob]) -> Option<Facts> {
+    let mut counts: BTreeMap<(Option<u64>, Facts), usize> = BTreeMap::new();
+    for source in blobs.iter().map(|blob| &blob.run.source) {
+        *counts.entry((source.run, facts_of(source))).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map(|(origin, _)| origin)
+    most.map(|((_, facts), _)| facts)
 }
 
 /// The shard that a blob is of; what makes it useless else.
-fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<usize, Cause> {
+fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Facts>) -> Result<usize, Cause> {
     let (name, facts) = (&blob.name, &blob.run.plan);
     let invalid = |text: String| Err(Cause::new(Verdict::Invalid, &text));
     let incomplete = |text: String| Err(Cause::new(Verdict::Incomplete, &text));
@@ -160,11 +134,24 @@ fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<u
     {
         return invalid(format!("`{name}` is of other suites than the plan"));
     }
-    let origin = Origin::of(&blob.run.source);
-    if let Some(reference) = reference.filter(|reference| **reference != origin) {
+    let pairs = facts_of(&blob.run.source)
+        .into_iter()
+        .zip(reference.into_iter().flatten());
+    let named = |value: &Option<String>| {
+        value
+            .as_ref()
+            .map_or("none".to_owned(), |it| format!("`{it}`"))
+    };
+    let differing = pairs.filter(|((_, here), (_, there))| here != there);
+    let told: Vec<String> = differing
+        .map(|((what, here), (_, there))| {
+            format!("its {what} is {}, not {}", named(&here), named(there))
+        })
+        .collect();
+    if !told.is_empty() {
+        let told = told.join("; ");
         return invalid(format!(
-            "`{name}` is not of the same run as the others: {}",
-            origin.difference(reference)
+            "`{name}` is not of the same run as the others: {told}"
         ));
     }
     let shard = facts.shard as usize;
@@ -252,7 +239,7 @@ fn take(
         }
     }
     for (target, catalog) in run.catalogs {
-        joined::add_part(&mut report.catalogs, &target, catalog);
+        joined::add(&mut report.catalogs, &target, &catalog);
     }
     if report.source == Source::default() {
         report.source = run.source;

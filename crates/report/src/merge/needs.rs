@@ -51,52 +51,44 @@ impl Needs {
         let mut causes = Vec::new();
         let mut add = |verdict, text: String| causes.push(Cause::new(verdict, &text));
         let shown = |text: &str| head(&clean(text), 100);
-        match self.jobs.get("plan") {
-            None => add(Verdict::Invalid, "`--needs` names no job `plan`".to_owned()),
-            Some(job) if job.result != "success" => {
+        match (self.jobs.get("plan"), plan) {
+            (None, _) => add(Verdict::Invalid, "`--needs` names no job `plan`".to_owned()),
+            (Some(job), _) if job.result != "success" => {
                 let result = shown(&job.result);
-                add(
-                    Verdict::Invalid,
-                    format!("the job `plan` ended with `{result}`"),
-                );
+                let text = format!("the job `plan` ended with `{result}`");
+                add(Verdict::Invalid, text);
             }
-            Some(job) => {
-                let digest = job
-                    .outputs
-                    .iter()
-                    .find_map(|it| it.get("plan-digest"))
-                    .map(String::as_str);
-                match (plan, digest) {
-                    (Some(plan), Some(digest)) if digest == plan.digest => {}
-                    (Some(_), Some(digest)) => {
+            (Some(job), Some(plan)) => {
+                let outputs = job.outputs.as_ref();
+                match outputs.and_then(|it| it.get("plan-digest")) {
+                    Some(digest) if *digest == plan.digest => {}
+                    Some(digest) => {
                         let digest = shown(digest);
                         let text =
                             format!("the job `plan` made the plan {digest}, this is another");
                         add(Verdict::Invalid, text);
                     }
-                    (Some(_), None) => {
+                    None => {
                         let text = "`--needs` does not tell which plan the job `plan` made: \
                                     it has no output `plan-digest`";
                         add(Verdict::Invalid, text.to_owned());
                     }
-                    (None, _) => {}
                 }
             }
+            (Some(_), None) => {}
         }
         let shards = plan.map_or(0, |plan| plan.shards.len());
         match self.jobs.get("shard").map(|job| job.result.as_str()) {
             Some("success") => {}
+            Some("failure") if blobs == Blobs::Otherwise => {}
             Some("failure") => {
-                if blobs == Blobs::CompleteAndGreen {
-                    let text = "the job `shard` failed, and no result shows why";
-                    add(Verdict::Error, text.to_owned());
-                }
+                let text = "the job `shard` failed, and no result shows why";
+                add(Verdict::Error, text.to_owned());
             }
+            Some("skipped") if shards == 0 => {}
             Some("skipped") => {
-                if shards > 0 {
-                    let text = "the job `shard` was skipped, and the plan has shards";
-                    add(Verdict::Incomplete, text.to_owned());
-                }
+                let text = "the job `shard` was skipped, and the plan has shards";
+                add(Verdict::Incomplete, text.to_owned());
             }
             Some(other) => {
                 let text = format!("the job `shard` ended with `{}`", shown(other));

@@ -4,11 +4,11 @@
 mod read;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::read::{Unreadable, parse};
 
-use crate::{End, EngineRecord, Machine, RunReport, cleaner::cut, record::Record};
+use crate::{FileFormat, RunReport, cleaner::cut, record::Record};
 use text::{CUT, count, digest::sha256, workflow::neutral};
 
 /// What stands in `format`.
@@ -21,7 +21,7 @@ const VERSION: u64 = 1;
 pub const LONGEST_FILE: usize = 64 * 1024 * 1024;
 
 /// What begins the last member; texts hold no raw line end, so it stands there only.
-const END_MARK: &str = "\n\"end\":";
+const END_MARK: &str = "\n\"sha256\":\"";
 
 /// The part of a run that is planned before it begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,44 +60,6 @@ pub struct ShardFacts {
     pub started_unix_ms: u64,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FormatFacts {
-    name: String,
-    version: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RunFacts {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    engine: Option<EngineRecord>,
-    jobs: usize,
-    left_out: usize,
-    /// Absent in a merged run, and in what an older version wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    machine: Option<Machine>,
-    planned: usize,
-    trials: u32,
-    /// Absent where there is a comparison or nobody looked for one, and in what an older version wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    uncompared: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TimingFacts {
-    duration_us: u64,
-    started_unix_ms: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EndFacts {
-    sha256: String,
-    state: End,
-}
-
 /// Bytes kept of each text when the file would be too long: each step is tried until it fits.
 const SHORTER_TEXTS: [usize; 4] = [8 * 1024, 1024, 128, LEAST_TEXT];
 
@@ -111,12 +73,26 @@ pub fn render(report: &RunReport) -> String {
         text += if index == 0 { "\n" } else { ",\n" };
         text += &sorted(record);
     }
-    text += &rest(report);
-    let end = EndFacts {
-        sha256: sha256(text.as_bytes()),
-        state: report.end,
+    text += "\n]";
+    let format = FileFormat {
+        name: FORMAT.to_owned(),
+        version: VERSION,
     };
-    text + &ending(&end)
+    // Without the records, which are a member of their own.
+    let mut rest = serde_json::to_value(report).unwrap_or(Value::Null);
+    rest["format"] = json!(format);
+    rest.sort_all_objects();
+    for (name, value) in rest.as_object().into_iter().flatten() {
+        text.extend([",\n\"", name, "\":", &neutral::json(value.to_string())]);
+    }
+    text.push(',');
+    let end = ending(&sha256(text.as_bytes()));
+    text + &end
+}
+
+/// The last member, the digest of all before it, and what closes the file.
+fn ending(sha256: &str) -> String {
+    format!("{END_MARK}{sha256}\"\n}}\n")
 }
 
 /// Shortens the records until the file fits, so that every report of a stored run equals the one made from its file.
@@ -201,52 +177,6 @@ fn cut_texts(value: &mut Value, most: usize, name: &str) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// What follows the records, without the last member.
-fn rest(report: &RunReport) -> String {
-    let mut text = "\n]".to_owned();
-    let format = FormatFacts {
-        name: FORMAT.to_owned(),
-        version: VERSION,
-    };
-    let run = RunFacts {
-        engine: report.engine.clone(),
-        jobs: report.jobs,
-        left_out: report.left_out,
-        machine: report.machine.clone(),
-        planned: report.planned,
-        trials: report.trials,
-        uncompared: report.uncompared.clone(),
-    };
-    let timing = TimingFacts {
-        duration_us: report.duration_us,
-        started_unix_ms: report.started_unix_ms,
-    };
-    for (name, value) in [
-        ("catalogs", sorted(&report.catalogs)),
-        ("comparison", sorted(&report.comparison)),
-        ("format", sorted(&format)),
-        ("judgement", sorted(&report.judgement)),
-        ("notes", sorted(&report.notes)),
-        ("plan", sorted(&report.plan)),
-        ("problems", sorted(&report.problems)),
-        ("run", sorted(&run)),
-        ("shards", sorted(&report.shards)),
-        ("source", sorted(&report.source)),
-        ("surface", sorted(&report.surface)),
-        ("timing", sorted(&timing)),
-        ("tool", sorted(&report.tool)),
-    ] {
-        text.extend([",\n\"", name, "\":", &value]);
-    }
-    text.push(',');
-    text
-}
-
-/// The last member and what closes the file.
-fn ending(end: &EndFacts) -> String {
-    format!("{END_MARK}{}\n}}\n", sorted(end))
 }
 
 /// Compact JSON with sorted keys, in which a workflow's log finds no command. Our own types always have such a form; a

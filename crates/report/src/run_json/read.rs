@@ -3,19 +3,8 @@
 
 use serde::Deserialize;
 
-use super::{
-    END_MARK, EndFacts, FORMAT, FormatFacts, LONGEST_FILE, PlanFacts, RunFacts, ShardFacts,
-    TimingFacts, VERSION, ending,
-};
-use crate::{
-    Problem, RunReport, Tool,
-    compare::Comparison,
-    notes_at_most,
-    record::Record,
-    source::Source,
-    surface::{Catalogs, Surface},
-    verdict::Judgement,
-};
+use super::{END_MARK, FORMAT, LONGEST_FILE, VERSION, ending};
+use crate::{FileFormat, RunReport, notes_at_most};
 use text::{clean, digest::sha256, head, is_clean_prose};
 
 /// Characters shown of what is wrong.
@@ -35,29 +24,7 @@ pub enum Unreadable {
 /// What tells the format; all else is passed over.
 #[derive(Debug, Deserialize)]
 struct Probe {
-    format: FormatFacts,
-}
-
-/// The members besides the assertions, in the order of their names.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    assertions: Vec<Record>,
-    catalogs: Catalogs,
-    comparison: Option<Comparison>,
-    #[expect(dead_code, reason = "looked at before the members are read")]
-    format: FormatFacts,
-    judgement: Option<Judgement>,
-    notes: Vec<String>,
-    plan: PlanFacts,
-    problems: Vec<Problem>,
-    run: RunFacts,
-    shards: Vec<ShardFacts>,
-    source: Source,
-    surface: Option<Surface>,
-    timing: TimingFacts,
-    tool: Tool,
-    end: EndFacts,
+    format: FileFormat,
 }
 
 /// Reads a `run.json`; what is wrong with it is said without the file's name.
@@ -87,54 +54,24 @@ pub fn parse(text: &str) -> Result<RunReport, Unreadable> {
     if let Some(line) = text.lines().find(|line| !is_written_by_us(line)) {
         return broken(&format!("it holds text that was never cleaned: {line}"));
     }
-    let file: File = match serde_json::from_str(text) {
-        Ok(file) => file,
+    let mut report: RunReport = match serde_json::from_str(text) {
+        Ok(report) => report,
         Err(error) => return broken(&format!("it is not as written: {error}")),
     };
-    let end = EndFacts {
-        sha256: sha256(&text.as_bytes()[..before]),
-        state: file.end.state,
-    };
-    if text[before..] != ending(&end) {
+    if text[before..] != ending(&sha256(&text.as_bytes()[..before])) {
         return broken("its digest is wrong: it was cut off or changed");
     }
-    Ok(report(file))
+    (report.format, report.sha256) = (None, None);
+    // A run that we store has no more; a stranger's file may.
+    notes_at_most(&mut report.notes);
+    if let Some(judgement) = &mut report.judgement {
+        judgement.bound();
+    }
+    Ok(report)
 }
 
 fn broken<T>(problem: &str) -> Result<T, Unreadable> {
     Err(Unreadable::Broken(head(&clean(problem), SHOWN)))
-}
-
-fn report(mut file: File) -> RunReport {
-    // A run that we store has no more; a stranger's file may.
-    notes_at_most(&mut file.notes);
-    if let Some(judgement) = &mut file.judgement {
-        judgement.bound();
-    }
-    RunReport {
-        tool: file.tool,
-        source: file.source,
-        plan: file.plan,
-        shards: file.shards,
-        started_unix_ms: file.timing.started_unix_ms,
-        duration_us: file.timing.duration_us,
-        jobs: file.run.jobs,
-        trials: file.run.trials,
-        planned: file.run.planned,
-        machine: file.run.machine,
-        engine: file.run.engine,
-        left_out: file.run.left_out,
-        records: file.assertions,
-        notes: file.notes,
-        problems: file.problems,
-        comparison: file.comparison,
-        uncompared: file.run.uncompared,
-        judgement: file.judgement,
-        reds: Vec::new(),
-        catalogs: file.catalogs,
-        surface: file.surface,
-        end: file.end.state,
-    }
 }
 
 /// Whether all texts of a line were cleaned before they were written: no character that a reader's program would act

@@ -10,20 +10,7 @@ use mcp::observation::catalog::{Catalog, Listing};
 const DEEPEST: usize = 64;
 
 /// Members that the comparison looks for by name: they are never masked, whatever value reads like them.
-const STRUCTURE: [&str; 12] = [
-    "arguments",
-    "description",
-    "enum",
-    "inputSchema",
-    "items",
-    "name",
-    "outputSchema",
-    "properties",
-    "required",
-    "type",
-    "uri",
-    "uriTemplate",
-];
+const STRUCTURE: &str = "arguments description enum inputSchema items name outputSchema properties required type uri uriTemplate";
 
 /// A catalog without its secrets.
 pub(crate) fn catalog(catalog: &Catalog, cleaner: &Cleaner) -> Catalog {
@@ -53,7 +40,7 @@ fn cleaned(value: &Value, cleaner: &Cleaner, depth: usize) -> Value {
         }
         Value::Object(members) => {
             let member = |(name, it): (&String, &Value)| {
-                let kept = if STRUCTURE.contains(&name.as_str()) {
+                let kept = if STRUCTURE.split(' ').any(|it| it == name) {
                     name.clone()
                 } else {
                     cleaner.text_named(name)

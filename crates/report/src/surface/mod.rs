@@ -12,10 +12,10 @@ mod tests;
 mod view;
 mod wording;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 pub(super) use self::pairing::Attendance;
 use self::{
@@ -53,9 +53,6 @@ pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
 
 /// Changes of one target that are kept; the breaking ones come first.
 const MOST_CHANGES: usize = 300;
-
-/// Changes of one entry that are kept.
-const MOST_OF_AN_ENTRY: usize = 60;
 
 /// Characters of a name.
 const LONGEST_NAME: usize = 200;
@@ -282,73 +279,33 @@ fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceC
     if old == new {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut inputs = Vec::new();
+    let mut outputs = Vec::new();
+    let mut texts = vec!["title", "description"];
     match listing {
         Listing::Tools => {
-            found.extend(schemas(Flow::In, old, new));
-            found.extend(schemas(Flow::Out, old, new));
-            found.extend(hints(old, new));
+            let schema = |tool: &Value| tool.get("inputSchema").cloned().unwrap_or(true.into());
+            inputs.extend(schema::compare("parameter", &schema(old), &schema(new)));
+            inputs.extend(hints(old, new));
+            outputs = results(old.get("outputSchema"), new.get("outputSchema"));
         }
-        Listing::Prompts => found.extend(arguments(old, new)),
-        Listing::Resources | Listing::ResourceTemplates => {
-            found.extend(text("name", old, new));
-            found.extend(text("mimeType", old, new));
+        Listing::Prompts => {
+            inputs.extend(schema::compare(
+                "argument",
+                &arguments(old),
+                &arguments(new),
+            ));
         }
+        Listing::Resources | Listing::ResourceTemplates => texts.extend(["name", "mimeType"]),
     }
-    found.extend(text("title", old, new));
-    found.extend(text("description", old, new));
-    found.sort_by_key(|(weight, _)| *weight);
-    let left_out = found.len().saturating_sub(MOST_OF_AN_ENTRY);
-    let mut changes: Vec<SurfaceChange> = found
-        .into_iter()
-        .enumerate()
-        .filter(|(index, (weight, _))| *index < MOST_OF_AN_ENTRY || *weight == Weight::Breaking)
-        .map(|(_, (weight, it))| SurfaceChange {
-            wording: it.wording.map(|text| one_line(&clean(&text))),
-            ..change(weight, listing, name, &it.what)
-        })
-        .collect();
-    if left_out > 0 && changes.len() == MOST_OF_AN_ENTRY {
-        let what = format!("{left_out} more changes");
-        changes.push(change(Weight::Notable, listing, name, &what));
-    }
-    changes
-}
-
-/// A difference and its weight.
-type Weighed = (Weight, Difference);
-
-fn notable(what: String, wording: Option<String>) -> Weighed {
-    let difference = Difference {
-        effect: Effect::None,
-        what,
-        wording,
-    };
-    (Weight::Notable, difference)
-}
-
-fn breaking(what: String) -> Weighed {
-    (Weight::Breaking, notable(what, None).1)
-}
-
-/// The schema of what goes in, or of what comes out.
-fn schemas(flow: Flow, old: &Value, new: &Value) -> Vec<Weighed> {
-    let (member, noun) = match flow {
-        Flow::In => ("inputSchema", "parameter"),
-        Flow::Out => ("outputSchema", "output"),
-    };
-    match (old.get(member), new.get(member), flow) {
-        (Some(_), None, Flow::Out) => vec![breaking("the output schema was removed".to_owned())],
-        (None, Some(_), Flow::Out) => {
-            vec![notable("an output schema was added".to_owned(), None)]
-        }
-        (before, now, Flow::In | Flow::Out) => {
-            let any = Value::Bool(true);
-            let all = schema::compare(noun, before.unwrap_or(&any), now.unwrap_or(&any));
-            let weighed = all.into_iter().map(|it| (weight(it.effect, flow), it));
-            weighed.collect()
-        }
-    }
+    inputs.extend(texts.into_iter().filter_map(|it| text(it, old, new)));
+    let inputs = inputs.into_iter().map(|it| (Flow::In, it));
+    let outputs = outputs.into_iter().map(|it| (Flow::Out, it));
+    let changes = inputs.chain(outputs).map(|(flow, it)| SurfaceChange {
+        wording: it.wording.map(|text| one_line(&clean(&text))),
+        ..change(weight(it.effect, flow), listing, name, &it.what)
+    });
+    changes.collect()
 }
 
 fn weight(effect: Effect, flow: Flow) -> Weight {
@@ -362,15 +319,29 @@ fn weight(effect: Effect, flow: Flow) -> Weight {
     }
 }
 
+/// The schema of what comes out.
+fn results(old: Option<&Value>, new: Option<&Value>) -> Vec<Difference> {
+    match (old, new) {
+        (Some(old), Some(new)) => schema::compare("output", old, new),
+        (Some(_), None) => {
+            let what = "the output schema was removed";
+            vec![Difference::new(Effect::Both, what.to_owned())]
+        }
+        (None, Some(_)) => {
+            let what = "an output schema was added";
+            vec![Difference::new(Effect::None, what.to_owned())]
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
 /// The hints about a tool's behaviour, and how it may be run.
-fn hints(old: &Value, new: &Value) -> Vec<Weighed> {
+fn hints(old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     for member in ["annotations", "execution"] {
         let map = |tool: &Value| tool.get(member).and_then(Value::as_object).cloned();
         let (before, now) = (map(old).unwrap_or_default(), map(new).unwrap_or_default());
-        let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
         for name in names {
             let (one, other) = (before.get(name), now.get(name));
             if one == other {
@@ -380,68 +351,44 @@ fn hints(old: &Value, new: &Value) -> Vec<Weighed> {
             let what = format!("{member} `{name}`: {} → {}", words(one), words(other));
             // A caller that knows no tasks cannot call it any more.
             let needed = name == "taskSupport" && other.is_some_and(|it| it == "required");
-            found.push(if needed {
-                breaking(what)
+            let effect = if needed {
+                Effect::Narrowed
             } else {
-                notable(what, None)
-            });
+                Effect::None
+            };
+            found.push(Difference::new(effect, what));
         }
     }
     found
 }
 
-/// The arguments of a prompt.
-fn arguments(old: &Value, new: &Value) -> Vec<Weighed> {
-    fn listed(prompt: &Value) -> BTreeMap<&str, &Value> {
-        let all = prompt.get("arguments").and_then(Value::as_array);
-        let named = all.into_iter().flatten();
-        named
-            .filter_map(|it| Some((it.get("name")?.as_str()?, it)))
-            .collect()
-    }
-    let needed = |argument: &Value| argument.get("required") == Some(&Value::Bool(true));
-    let (before, now) = (listed(old), listed(new));
-    let mut found = Vec::new();
-    for (name, one) in &before {
-        let place = format!("argument `{name}`");
-        let Some(other) = now.get(name) else {
-            found.push(breaking(format!("{place}: was removed")));
-            continue;
-        };
-        match (needed(one), needed(other)) {
-            (false, true) => found.push(breaking(format!("{place}: is required now"))),
-            (true, false) => {
-                found.push(notable(format!("{place}: is not required any more"), None));
-            }
-            (true, true) | (false, false) => {}
-        }
-        found.extend(text("description", one, other).map(|(weight, mut it)| {
-            it.what = format!("{place}: {}", it.what);
-            (weight, it)
-        }));
-    }
-    for (name, argument) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
-        found.push(if needed(argument) {
-            breaking(format!("argument `{name}`: was added and is required"))
-        } else {
-            notable(format!("argument `{name}`: was added"), None)
-        });
-    }
-    found
+/// The arguments of a prompt as a schema.
+fn arguments(prompt: &Value) -> Value {
+    let all = prompt.get("arguments").and_then(Value::as_array);
+    let named = all.into_iter().flatten();
+    let named = named.filter_map(|it| Some((it.get("name")?.as_str()?, it)));
+    let needed = named
+        .clone()
+        .filter(|(_, it)| it.get("required") == Some(&Value::Bool(true)));
+    let required: Value = needed.map(|(name, _)| name).collect();
+    let texts = named.map(|(name, it)| {
+        (
+            name.to_owned(),
+            json!({"description": it.get("description")}),
+        )
+    });
+    json!({"properties": texts.collect::<Map<_, _>>(), "required": required})
 }
 
 /// A text of an entry.
-fn text(member: &str, old: &Value, new: &Value) -> Option<Weighed> {
+fn text(member: &str, old: &Value, new: &Value) -> Option<Difference> {
     let text = |entry: &Value| {
-        let text = entry
-            .get(member)
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        text.trim().to_owned()
+        let text = entry.get(member).and_then(Value::as_str);
+        text.unwrap_or_default().trim().to_owned()
     };
     let (before, now) = (text(old), text(new));
-    (before != now).then(|| {
-        let wording = difference(&before, &now);
-        notable(format!("{member} changed"), Some(wording))
+    (before != now).then(|| Difference {
+        wording: Some(difference(&before, &now)),
+        ..Difference::new(Effect::None, format!("{member} changed"))
     })
 }

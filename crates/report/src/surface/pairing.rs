@@ -1,7 +1,10 @@
 //! Which target of an earlier run a target of this run is. Targets pair by name, else by their place in the suite: the
 //! assertions that talk to them. Only catalogs for clients with the same capabilities pair.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{CLIENTS, Catalogs};
 use crate::{RunReport, compare::Scope};
@@ -38,18 +41,36 @@ impl Attendance {
         }
     }
 
-    /// Whether some of the assertions that talked to a target are still there.
-    fn knows_users_of(&self, target: &Catalog) -> bool {
-        target
-            .used_by
-            .iter()
-            .any(|it| self.skipped.contains_key(it))
-    }
-
     /// Whether a target was not looked at because assertions that would have were skipped.
     pub(super) fn skipped_users_of(&self, target: &Catalog) -> bool {
         let mut users = target.used_by.iter();
         users.any(|it| self.skipped.get(it) == Some(&true))
+    }
+
+    /// Whether the assertions say that two targets are two: those of the old one are still there, and none of them talks
+    /// to the new one.
+    fn tells_apart(&self, old: &Catalog, new: &Catalog) -> bool {
+        let mut users = old.used_by.iter();
+        shared(old, new) == Some(0) && users.any(|it| self.skipped.contains_key(it))
+    }
+
+    /// How sure it is that two targets are one, the surest first; `None`: nothing says so. The number behind a name only
+    /// says which place a server has among those of that name.
+    fn likeness(
+        &self,
+        ((before, old), (now, new)): (Named<'_>, Named<'_>),
+        is_numbered: impl Fn(&str) -> bool,
+    ) -> Option<(u8, Reverse<usize>)> {
+        let common = shared(old, new);
+        let of_one_base = base(before) == base(now);
+        let renamed = shared_by(old, new, without_file).filter(|_| of_one_base);
+        let may_be = self.scope == Scope::Whole || common != Some(0);
+        match (common, renamed) {
+            _ if before == now && !is_numbered(base(now)) => Some((0, Reverse(0))),
+            (Some(number @ 1..), _) => Some((1, Reverse(number))),
+            (_, Some(number @ 1..)) => Some((2, Reverse(number))),
+            (_, _) => (before == now && may_be).then_some((3, Reverse(0))),
+        }
     }
 }
 
@@ -61,146 +82,95 @@ impl From<Scope> for Attendance {
     }
 }
 
+/// A target with its name.
+type Named<'a> = (&'a str, &'a Catalog);
+
 /// What is known of the targets of two runs.
+#[derive(Default)]
 pub(super) struct Partners<'a> {
     /// The targets of now, each with what it was.
     pub now: Vec<(&'a str, &'a Catalog, Partner<'a>)>,
     /// Those of before that were not looked at, because the assertions that would have were skipped.
-    pub skipped: Vec<(&'a str, &'a Catalog)>,
-}
-
-/// Targets for clients of one set of capabilities: those without a partner, and those that have one.
-struct Pairing<'a> {
-    attendance: &'a Attendance,
-    before: BTreeMap<&'a str, &'a Catalog>,
-    now: BTreeMap<&'a str, &'a Catalog>,
-    found: Vec<(&'a str, &'a Catalog, Partner<'a>)>,
+    pub skipped: Vec<Named<'a>>,
 }
 
 /// Finds the partner of each target of this run.
 pub(super) fn partners<'a>(
     before: &'a Catalogs,
     now: &'a Catalogs,
-    attendance: &'a Attendance,
+    attendance: &Attendance,
 ) -> Partners<'a> {
-    let mut all = Partners {
-        now: Vec::new(),
-        skipped: Vec::new(),
-    };
+    let mut all = Partners::default();
     let both = before.values().chain(now.values());
     let sets: BTreeSet<&[String]> = both.map(|it| it.capabilities.as_slice()).collect();
     for set in sets {
-        let of_set = |catalogs: &'a Catalogs| {
-            let all = catalogs.iter().filter(|(_, it)| it.capabilities == set);
-            all.map(|(name, it)| (name.as_str(), it)).collect()
+        let of_set = |catalogs: &'a Catalogs| -> Vec<Named<'a>> {
+            let of_set = catalogs.iter().filter(|(_, it)| it.capabilities == set);
+            of_set.map(|(name, it)| (name.as_str(), it)).collect()
         };
-        let mut pairing = Pairing {
-            attendance,
-            before: of_set(before),
-            now: of_set(now),
-            found: Vec::new(),
-        };
-        pairing.pair_all();
-        all.skipped.extend(pairing.skipped());
-        all.now.extend(pairing.decided());
+        pair(of_set(before), of_set(now), attendance, &mut all);
     }
     all.now.sort_by_key(|(name, _, _)| *name);
     all
 }
 
-impl<'a> Pairing<'a> {
-    fn pair_all(&mut self) {
-        let names = self.before.keys().chain(self.now.keys()).copied();
-        let numbered = names.filter(|name| base(name) != target(name));
-        let numbered: BTreeSet<&str> = numbered.map(base).collect();
-        self.of_one_name(|name, _, _| !numbered.contains(base(name)));
-        self.by_assertions(|_, _| true, |id| id);
-        self.by_assertions(|one, other| base(one) == base(other), without_file);
-        // A number only says which place a server has among those of its name.
-        let scope = self.attendance.scope;
-        let may =
-            |one: &Catalog, other: &Catalog| scope == Scope::Whole || shared(one, other) != Some(0);
-        self.of_one_name(|_, one, other| may(one, other));
+/// Pairs targets for clients of one set of capabilities.
+fn pair<'a>(
+    mut before: Vec<Named<'a>>,
+    mut now: Vec<Named<'a>>,
+    attendance: &Attendance,
+    all: &mut Partners<'a>,
+) {
+    let names = before.iter().chain(&now).map(|(name, _)| *name);
+    let numbered = names.filter(|name| base(name) != target(name)).map(base);
+    let numbered: BTreeSet<&str> = numbered.collect();
+    let pairs = now
+        .iter()
+        .flat_map(|new| before.iter().map(move |old| (*old, *new)));
+    let mut pairs: Vec<_> = pairs
+        .filter_map(|pair| {
+            let is_numbered = |name: &str| numbered.contains(name);
+            Some((attendance.likeness(pair, is_numbered)?, pair))
+        })
+        .collect();
+    pairs.sort_by_key(|(likeness, ((old, _), (new, _)))| (*likeness, *old, *new));
+    let mut pairs: Vec<_> = pairs.into_iter().map(|(_, pair)| pair).collect();
+    let is_whole = attendance.scope == Scope::Whole;
+    let place = |all: &[Named<'_>], one: Named<'_>| all.iter().position(|it| it.0 == one.0);
+    loop {
+        for (old, new) in std::mem::take(&mut pairs) {
+            if let (Some(was), Some(is)) = (place(&before, old), place(&now, new)) {
+                before.remove(was);
+                now.remove(is);
+                all.now.push((new.0, new.1, Partner::Was(old.1)));
+            }
+        }
         // A single target that is left is the same one under whatever name, unless the assertions say otherwise.
-        let (before, now) = (self.before.iter().next(), self.now.iter().next());
-        if self.before.len() == 1
-            && self.now.len() == 1
-            && let (Some((&before, old)), Some((&now, new))) = (before, now)
-            && !self.differ(old, new)
-            && may(old, new)
-        {
-            self.pair(now, before);
-        }
-    }
-
-    fn pair(&mut self, now: &'a str, before: &'a str) {
-        if let (Some(new), Some(old)) = (self.now.remove(now), self.before.remove(before)) {
-            self.found.push((now, new, Partner::Was(old)));
-        }
-    }
-
-    /// Whether the assertions say that two targets are two: those of the one are still there, and none of them talks to
-    /// the other.
-    fn differ(&self, before: &Catalog, now: &Catalog) -> bool {
-        shared(before, now) == Some(0) && self.attendance.knows_users_of(before)
-    }
-
-    /// The targets of before that are left over for what was skipped.
-    fn skipped(&self) -> impl Iterator<Item = (&'a str, &'a Catalog)> {
-        let all = self.before.iter().map(|(name, catalog)| (*name, *catalog));
-        all.filter(|(_, catalog)| self.attendance.skipped_users_of(catalog))
-    }
-
-    /// All targets of now. One without a partner is new, unless it may be one that is left over.
-    fn decided(self) -> Vec<(&'a str, &'a Catalog, Partner<'a>)> {
-        // In a part of the suite, targets whose assertions were not selected are left over anyway.
-        let is_whole = self.attendance.scope == Scope::Whole;
-        let left = self.before.values();
-        let left: Vec<_> = left
-            .filter(|it| is_whole || it.used_by.is_empty())
-            .collect();
-        let rest = self.now.iter().map(|(name, catalog)| {
-            let is_new = left.iter().all(|it| self.differ(it, catalog));
-            let partner = if is_new {
-                Partner::New
-            } else {
-                Partner::Undecided
-            };
-            (*name, *catalog, partner)
-        });
-        let rest: Vec<_> = rest.collect();
-        self.found.into_iter().chain(rest).collect()
-    }
-
-    fn of_one_name(&mut self, may: impl Fn(&str, &Catalog, &Catalog) -> bool) {
-        let names: Vec<&str> = self.now.keys().copied().collect();
-        for name in names {
-            if let (Some(now), Some(before)) = (self.now.get(name), self.before.get(name))
-                && may(name, before, now)
+        match (&before[..], &now[..]) {
+            ([old], [new])
+                if !attendance.tells_apart(old.1, new.1)
+                    && (is_whole || shared(old.1, new.1) != Some(0)) =>
             {
-                self.pair(name, name);
+                pairs.push((*old, *new));
             }
+            _ => break,
         }
     }
-
-    /// The more assertions two targets share, the sooner they are one.
-    fn by_assertions(&mut self, may: impl Fn(&str, &str) -> bool, identity: fn(&str) -> &str) {
-        let mut all = Vec::new();
-        for (before, old) in &self.before {
-            for (now, new) in &self.now {
-                if may(before, now)
-                    && let Some(number @ 1..) = shared_by(old, new, identity)
-                {
-                    all.push((number, *before, *now));
-                }
-            }
-        }
-        all.sort_by_key(|(number, _, _)| std::cmp::Reverse(*number));
-        for (_, before, now) in all {
-            if self.before.contains_key(before) && self.now.contains_key(now) {
-                self.pair(now, before);
-            }
-        }
+    let skipped = before
+        .iter()
+        .filter(|(_, it)| attendance.skipped_users_of(it));
+    all.skipped.extend(skipped);
+    // In a part of the suite, targets whose assertions were not selected are left over anyway.
+    before.retain(|(_, it)| is_whole || it.used_by.is_empty());
+    for (name, catalog) in now {
+        let mut left = before.iter();
+        let is_new = left.all(|(_, old)| attendance.tells_apart(old, catalog));
+        let partner = if is_new {
+            Partner::New
+        } else {
+            Partner::Undecided
+        };
+        all.now.push((name, catalog, partner));
     }
 }
 

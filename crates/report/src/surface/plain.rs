@@ -11,37 +11,25 @@ const MOST_SCHEMAS: usize = 100_000;
 /// Schemas within schemas, those behind references included.
 const DEEPEST: usize = 128;
 
-/// What identifies, describes or is kept for references, and is compared with nothing.
-const SILENT: [&str; 11] = [
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$comment",
-    "$schema",
-    "$id",
-    "$anchor",
-    "$dynamicAnchor",
-    "$defs",
-    "definitions",
-];
+/// Keywords that identify, describe or are kept for references, and are not compared.
+const SILENT: &str = "examples deprecated readOnly writeOnly $comment $schema $id $anchor $dynamicAnchor $defs definitions";
 
-/// What people and models read, and no value depends on.
-const TEXTS: [&str; 3] = ["title", "description", "default"];
+/// Keywords that people and models read, and no value depends on.
+const TEXTS: &str = "title description default";
 
-/// Keywords whose values are no schemas.
-const DATA: [&str; 5] = ["const", "enum", "required", "type", "dependentRequired"];
+/// Keywords whose values are not schemas.
+const DATA: &str = "const enum required type dependentRequired title description default";
 
 /// Keywords that map names to schemas.
-const NAMED: [&str; 4] = [
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-];
+const NAMED: &str = "properties patternProperties dependentSchemas dependencies";
 
-/// Lists whose order means nothing.
-const UNORDERED: [&str; 6] = ["enum", "required", "type", "anyOf", "oneOf", "allOf"];
+/// Keywords of lists without an order.
+const UNORDERED: &str = "enum required type anyOf oneOf allOf";
+
+/// Whether a keyword is one of these.
+fn is_of(keywords: &str, keyword: &str) -> bool {
+    keywords.split(' ').any(|it| it == keyword)
+}
 
 /// A schema that is written out.
 pub(super) struct Plain {
@@ -93,7 +81,7 @@ impl<'a> Writer<'a> {
         self.depth += 1;
         let mut own = Map::new();
         for (keyword, value) in map {
-            if !SILENT.contains(&keyword.as_str()) && keyword != "$ref" && keyword != "allOf" {
+            if !is_of(SILENT, keyword) && keyword != "$ref" && keyword != "allOf" {
                 own.insert(keyword.clone(), self.keyword(keyword, value));
             }
         }
@@ -110,12 +98,12 @@ impl<'a> Writer<'a> {
     }
 
     fn keyword(&mut self, keyword: &str, value: &'a Value) -> Value {
-        if DATA.contains(&keyword) || TEXTS.contains(&keyword) {
+        if is_of(DATA, keyword) {
             return value.clone();
         }
         self.level += 1;
         let written = match value {
-            Value::Object(named) if NAMED.contains(&keyword) => named
+            Value::Object(named) if is_of(NAMED, keyword) => named
                 .iter()
                 .map(|(name, schema)| (name.clone(), self.schema(schema)))
                 .collect(),
@@ -172,7 +160,7 @@ fn merge_keyword(into: &mut Map<String, Value>, keyword: String, value: Value) {
         return;
     };
     let beside = match (known, value) {
-        (known, value) if *known == value || TEXTS.contains(&keyword.as_str()) => None,
+        (known, value) if *known == value || is_of(TEXTS, &keyword) => None,
         (Value::Object(known), Value::Object(more)) if keyword == "properties" => {
             for (name, schema) in more {
                 match known.get_mut(&name) {
@@ -212,7 +200,7 @@ fn merge_keyword(into: &mut Map<String, Value>, keyword: String, value: Value) {
 pub(super) fn meaning(schema: &Value) -> String {
     match schema {
         Value::Object(map) => {
-            let asked = map.iter().filter(|(it, _)| !TEXTS.contains(&it.as_str()));
+            let asked = map.iter().filter(|(it, _)| !is_of(TEXTS, it));
             members(asked.map(|(keyword, value)| (keyword, meaning_of(keyword, value))))
         }
         Value::Array(items) => list(&items.iter().map(meaning).collect::<Vec<_>>()),
@@ -225,10 +213,10 @@ fn meaning_of(keyword: &str, value: &Value) -> String {
         return canonical(value);
     }
     match value {
-        Value::Object(named) if NAMED.contains(&keyword) => {
+        Value::Object(named) if is_of(NAMED, keyword) => {
             members(named.iter().map(|(name, it)| (name, meaning(it))))
         }
-        Value::Array(items) if UNORDERED.contains(&keyword) => {
+        Value::Array(items) if is_of(UNORDERED, keyword) => {
             let text = if keyword == "enum" {
                 canonical
             } else {

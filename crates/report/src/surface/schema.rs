@@ -2,31 +2,22 @@
 //! statement about the schemas as written, sound for what servers declare in practice; it proves nothing about two
 //! schemas that say the same in different ways.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::{
     limits,
     plain::{Plain, canonical, meaning},
+    text,
     view::{
         alternatives, below, brief, list, properties, refuses_all, required, shown, spread, types,
         values,
     },
-    wording::difference,
 };
 
 /// Schemas within schemas that are compared.
 const DEEPEST: usize = 32;
-
-/// Pairs of schemas that are compared for one entry; beyond that it is said to be too large.
-const MOST_PAIRS: usize = 4_000;
-
-/// Constants that are compared in the time of a pair.
-const OF_A_PAIR: usize = 16;
-
-/// Alternatives of one schema that are matched with each other.
-const MOST_ALTERNATIVES: usize = 24;
 
 /// Which values a change lets in or keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +32,17 @@ pub(super) enum Effect {
     None,
 }
 
+impl Effect {
+    /// The effect of the opposite change.
+    pub(super) fn opposite(self) -> Self {
+        match self {
+            Self::Narrowed => Self::Widened,
+            Self::Widened => Self::Narrowed,
+            Self::Both | Self::None => self,
+        }
+    }
+}
+
 /// One difference.
 #[derive(Debug, Clone)]
 pub(super) struct Difference {
@@ -50,6 +52,16 @@ pub(super) struct Difference {
     pub(super) what: String,
     /// The difference of two texts.
     pub(super) wording: Option<String>,
+}
+
+impl Difference {
+    pub(super) fn new(effect: Effect, what: String) -> Self {
+        Self {
+            effect,
+            what,
+            wording: None,
+        }
+    }
 }
 
 /// Compares the schemas of parameters or of results. `noun` is what a member is called.
@@ -63,19 +75,15 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
         noun,
         found: Vec::new(),
         depth: 0,
-        pairs_left: MOST_PAIRS,
         is_cut,
     };
     walk.pair("", &before.schema, &now.schema);
     if walk.is_cut {
-        walk.found.push(Difference {
-            effect: Effect::Both,
-            what: format!("the schema is too large to compare every {noun}"),
-            wording: None,
-        });
+        let what = format!("the schema is too large to compare every {noun}");
+        walk.found.push(Difference::new(Effect::Both, what));
     }
     if !is_cut && meaning(&before.schema) == meaning(&now.schema) {
-        walk.found.retain(is_harmless);
+        walk.found.retain(|it| it.effect == Effect::None);
     }
     // What holds for all alternatives is seen in each of them.
     let mut told = BTreeSet::new();
@@ -88,7 +96,6 @@ struct Walk {
     noun: &'static str,
     found: Vec<Difference>,
     depth: usize,
-    pairs_left: usize,
     /// Whether a bound kept something from being compared.
     is_cut: bool,
 }
@@ -97,11 +104,7 @@ impl Walk {
     fn add(&mut self, path: &str, effect: Effect, what: impl AsRef<str>) {
         let place = self.place(path);
         let what = format!("{place}: {}", what.as_ref());
-        self.found.push(Difference {
-            effect,
-            what,
-            wording: None,
-        });
+        self.found.push(Difference::new(effect, what));
     }
 
     fn place(&self, path: &str) -> String {
@@ -116,11 +119,10 @@ impl Walk {
         if old == new {
             return;
         }
-        if self.pairs_left == 0 || self.depth >= DEEPEST {
+        if self.depth >= DEEPEST {
             self.is_cut = true;
             return;
         }
-        self.pairs_left -= 1;
         match (refuses_all(old), refuses_all(new)) {
             (true, true) => return,
             (false, true) => {
@@ -138,8 +140,7 @@ impl Walk {
                 self.alternatives(path, before, now);
             }
             (Some(_), None) | (None, Some(_)) => {
-                let most = MOST_ALTERNATIVES + 1;
-                self.alternatives(path, &spread(old, most), &spread(new, most));
+                self.alternatives(path, &spread(old), &spread(new));
             }
         }
         self.depth -= 1;
@@ -148,19 +149,12 @@ impl Walk {
     /// What people and models read.
     fn texts(&mut self, path: &str, old: &Value, new: &Value) {
         for keyword in ["title", "description"] {
-            let text = |value: Option<&Value>| {
-                let text = value.and_then(Value::as_str).unwrap_or_default();
-                text.trim().to_owned()
-            };
-            let (before, now) = (text(old.get(keyword)), text(new.get(keyword)));
             // Most servers make the title of the whole from a function's name.
-            if before != now && !(keyword == "title" && path.is_empty()) {
-                let what = format!("{}: {keyword} changed", self.place(path));
-                self.found.push(Difference {
-                    effect: Effect::None,
-                    what,
-                    wording: Some(difference(&before, &now)),
-                });
+            if let Some(found) = text(keyword, old, new)
+                && !(keyword == "title" && path.is_empty())
+            {
+                let what = format!("{}: {}", self.place(path), found.what);
+                self.found.push(Difference { what, ..found });
             }
         }
         let (before, now) = (old.get("default"), new.get("default"));
@@ -181,11 +175,15 @@ impl Walk {
         }
         self.members(path, old, new);
         let items = format!("{path}[]");
-        let tuple = |schema: &Value| schema.get("items").is_some_and(Value::is_array);
-        if !tuple(old) && !tuple(new) {
-            self.pair(&items, below(old, "items"), below(new, "items"));
+        let (one, other) = (below(old, "items"), below(new, "items"));
+        // Older drafts have a list of positions there.
+        if one.is_array() || other.is_array() {
+            if meaning(one) != meaning(other) {
+                self.add(&items, Effect::Both, "changed");
+            }
+        } else {
+            self.pair(&items, one, other);
         }
-        self.tuple(path, old, new);
     }
 
     fn types(&mut self, path: &str, old: &Value, new: &Value) -> Types {
@@ -229,8 +227,6 @@ impl Walk {
                 self.add(path, Effect::Widened, what);
             }
             (Some(before), Some(now)) => {
-                let constants = before.len().saturating_add(now.len());
-                self.pairs_left = self.pairs_left.saturating_sub(constants / OF_A_PAIR);
                 for (values, effect, word) in [
                     (only_in(&before, &now), Effect::Narrowed, "removed from"),
                     (only_in(&now, &before), Effect::Widened, "added to"),
@@ -293,90 +289,47 @@ impl Walk {
         }
     }
 
-    /// Positions of an array; older drafts have them under `items`.
-    fn tuple(&mut self, path: &str, old: &Value, new: &Value) {
-        fn positions(schema: &Value) -> &[Value] {
-            let listed = schema.get("prefixItems").or_else(|| schema.get("items"));
-            listed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-        }
-        let (before, now) = (positions(old), positions(new));
-        for index in 0..before.len().max(now.len()) {
-            let place = format!("{path}[{index}]");
-            match (before.get(index), now.get(index)) {
-                (Some(one), Some(other)) => self.pair(&place, one, other),
-                (None, Some(_)) => self.add(&place, Effect::Narrowed, "is described now"),
-                (Some(_), None) => {
-                    self.add(&place, Effect::Widened, "is not described any more");
-                }
-                (None, None) => {}
-            }
-        }
-    }
-
-    /// Matches alternatives that allow the same; of what is left, says what it lost or gained.
+    /// Passes over alternatives that mean the same, and compares the others with those of the same types.
     fn alternatives(&mut self, path: &str, old: &[Value], new: &[Value]) {
-        if old.len().max(new.len()) > MOST_ALTERNATIVES {
-            let (before, now) = (unlike(old, new), unlike(new, old));
-            if before.len().max(now.len()) <= MOST_ALTERNATIVES {
-                return self.alternatives(path, &before, &now);
-            }
-            let what = "has too many alternatives to compare each";
-            self.add(path, Effect::Both, what);
-            return;
-        }
-        let mut gone = Vec::new();
-        let mut come: Vec<&Value> = new.iter().collect();
-        for one in old {
-            let equal = come
-                .iter()
-                .position(|other| self.tried(path, one, other).iter().all(is_harmless));
-            match equal {
-                Some(index) => {
-                    let other = come.remove(index);
-                    let texts = self.tried(path, one, other);
-                    self.found.extend(texts);
-                }
-                None => gone.push(one),
-            }
-        }
+        let (gone, come) = (unlike(old, new), unlike(new, old));
         if let ([one], [other]) = (&gone[..], &come[..]) {
             return self.pair(path, one, other);
         }
+        let (olds, news) = (by_types(&gone), by_types(&come));
         for one in gone {
-            let taken_over = new.iter().any(|other| {
-                let seen = self.tried(path, one, other);
-                seen.iter().all(|it| allows(it, Effect::Widened))
-            });
-            if !taken_over {
+            let Some(other) = news.get(&types(one)) else {
                 let what = format!("the alternative {} was removed", brief(one));
                 self.add(path, Effect::Narrowed, what);
-            }
+                continue;
+            };
+            self.pair(path, one, other);
         }
         for other in come {
-            let was_there = old.iter().any(|one| {
-                let seen = self.tried(path, one, other);
-                seen.iter().all(|it| allows(it, Effect::Narrowed))
-            });
-            if !was_there {
-                let what = format!("the alternative {} was added", brief(other));
-                self.add(path, Effect::Widened, what);
+            match olds.get(&types(other)) {
+                // Compared above.
+                Some(_) if std::ptr::eq(news[&types(other)], other) => {}
+                Some(one) => self.pair(path, one, other),
+                None => {
+                    let what = format!("the alternative {} was added", brief(other));
+                    self.add(path, Effect::Widened, what);
+                }
             }
         }
-    }
-
-    /// The differences of a pair, without keeping them.
-    fn tried(&mut self, path: &str, old: &Value, new: &Value) -> Vec<Difference> {
-        let kept = std::mem::take(&mut self.found);
-        self.pair(path, old, new);
-        std::mem::replace(&mut self.found, kept)
     }
 }
 
-/// The alternatives of one list that the other one lacks as they are.
-fn unlike(one: &[Value], other: &[Value]) -> Vec<Value> {
+/// The first alternative of each set of types.
+fn by_types<'a>(all: &[&'a Value]) -> BTreeMap<Option<Vec<&'a str>>, &'a Value> {
+    all.iter().rev().map(|it| (types(it), *it)).collect()
+}
+
+/// The alternatives of one list that the other one lacks.
+fn unlike<'a>(one: &'a [Value], other: &[Value]) -> Vec<&'a Value> {
     let known: BTreeSet<String> = other.iter().map(meaning).collect();
-    let alternatives = one.iter().filter(|it| !known.contains(&meaning(it)));
-    alternatives.cloned().collect()
+    let alternatives = one.iter();
+    alternatives
+        .filter(|it| !known.contains(&meaning(it)))
+        .collect()
 }
 
 /// The values of one list that the other one lacks.
@@ -393,13 +346,4 @@ fn only_in<'a>(one: &[&'a Value], other: &[&Value]) -> Vec<&'a Value> {
 enum Types {
     Shared,
     Disjoint,
-}
-
-fn is_harmless(difference: &Difference) -> bool {
-    difference.effect == Effect::None
-}
-
-/// Whether it does nothing but this.
-fn allows(difference: &Difference, effect: Effect) -> bool {
-    is_harmless(difference) || difference.effect == effect
 }

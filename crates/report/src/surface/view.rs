@@ -73,7 +73,7 @@ pub(super) fn alternatives(schema: &Value) -> Option<(&'static str, &[Value])> {
 }
 
 /// The schema as some alternatives, each with everything that holds for all of them: those it gives, else one for each type.
-pub(super) fn spread(schema: &Value, most: usize) -> Vec<Value> {
+pub(super) fn spread(schema: &Value) -> Vec<Value> {
     let Some((keyword, branches)) = alternatives(schema) else {
         return match types(schema) {
             Some(types) if types.len() > 1 => types
@@ -91,7 +91,7 @@ pub(super) fn spread(schema: &Value, most: usize) -> Vec<Value> {
     if let Some(base) = base.as_object_mut() {
         base.remove(keyword);
     }
-    let branches = branches.iter().take(most).cloned();
+    let branches = branches.iter().cloned();
     branches
         .map(|mut branch| {
             merge(&mut branch, base.clone());

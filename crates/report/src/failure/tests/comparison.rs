@@ -1,51 +1,7 @@
 //! Pairs of values and how their difference is shown.
 
-use std::ops::Range;
-
 use super::show;
 use crate::failure::Page;
-use text::around_both;
-
-#[test]
-fn texts_that_were_cut_are_compared_where_they_were_not() {
-    let text = |middle: &str| {
-        let rows = |rows: Range<usize>| rows.map(|row| format!("row {row}\n"));
-        let all = rows(0..2_500).chain([middle.to_owned()]);
-        all.chain(rows(2_501..3_000)).collect::<String>()
-    };
-    let (one, other) = around_both(&text("old\n"), &text("new\nand more\n"), 800);
-    insta::assert_snapshot!(shown(&one, &other), @r"
-      diff      - expected, + actual
-        | … (21230 characters before)
-        | @@
-        |   row 2497
-        |   row 2498
-        |   row 2499
-        | - old
-        | + new
-        | + and more
-        |   row 2501
-        |   row 2502
-        |   row 2503
-        … (not compared any further)
-    ");
-    let line = |middle: &str| format!("{}{middle}{}", "x".repeat(20_000), "y".repeat(20_000));
-    let (one, other) = around_both(&line("abc"), &line("z"), 800);
-    let pair = shown(&one, &other);
-    assert!(
-        pair.contains(&format!("- …{}abcyyy", "x".repeat(50))),
-        "{pair}"
-    );
-    assert!(
-        pair.contains(&format!("+ …{}zyyy", "x".repeat(50))),
-        "{pair}"
-    );
-    assert!(pair.contains("yyy… (19953 more characters)"), "{pair}");
-    let (one, other) = around_both("xxxx", &line("z"), 800);
-    let pair = shown(&one, &other);
-    assert!(pair.contains("- xxxx\n"), "{pair}");
-    assert!(pair.contains("xxx… (39901 more characters)"), "{pair}");
-}
 
 fn shown(expected: &str, actual: &str) -> String {
     let mut page = Page::default();
