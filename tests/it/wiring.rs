@@ -200,10 +200,6 @@ fn nightly_three_shards_are_planned_run_and_merged_and_a_lost_one_is_red() {
     let (green, said) = run("none");
     assert!(green, "{said}");
     assert!(said.contains("3 assertions, 3 passed"), "{said}");
-    assert!(
-        said.contains("```mermaid") && said.contains("section 3"),
-        "{said}"
-    );
     let (green, said) = run("mcp-assert-blob-*-2-of-3-*");
     assert!(!green, "{said}");
     assert!(said.contains("verdict: incomplete"), "{said}");

@@ -1,5 +1,7 @@
 //! The parts of an observation that expectations look at, and what is said when a part is not there.
 
+use std::ops::Range;
+
 use crate::{
     ask::Ask,
     outcome::verdict::{Mismatch, Verdict},
@@ -138,66 +140,60 @@ pub(super) fn is_flooded(seen: &Observation) -> bool {
         .any(|finding| finding.code == FindingCode::NotificationFlood)
 }
 
-/// The notifications from the beginning to the end of the subject, those of setup steps included; what came
-/// later belongs to no assertion.
+/// The notifications up to the end of the subject, those of setup steps included.
 pub(super) fn notifications_so_far(seen: &Observation) -> &[NotificationSeen] {
-    let end = seen
-        .answer
-        .as_ref()
-        .map(|answer| 0..answer.notifications.end);
-    within(&seen.notifications, end.as_ref())
+    let answer = seen.answer.as_ref();
+    within(
+        &seen.notifications,
+        answer.map(|it| 0..it.notifications.end),
+    )
 }
 
 /// The notifications that belong to the subject; all of them when it had no answer of its own.
 pub(super) fn notifications(seen: &Observation) -> &[NotificationSeen] {
+    let answer = seen.answer.as_ref();
     within(
         &seen.notifications,
-        seen.answer.as_ref().map(|answer| &answer.notifications),
+        answer.map(|it| it.notifications.clone()),
     )
 }
 
 /// Those of them that came before the answer.
 pub(super) fn notifications_on_time(seen: &Observation) -> &[NotificationSeen] {
-    let on_time = seen.answer.as_ref().map(|answer| {
-        let told = &answer.notifications;
-        told.start..told.end.min(answer.on_time)
-    });
-    within(&seen.notifications, on_time.as_ref())
-}
-
-/// Those that came after the answer, as long as anything was heard.
-pub(super) fn late_notifications(seen: &Observation) -> &[NotificationSeen] {
     let on_time = seen
         .answer
         .as_ref()
-        .map_or(usize::MAX, |answer| answer.on_time);
-    within(&seen.notifications, Some(&(on_time..usize::MAX)))
+        .map(|it| it.notifications.start..it.notifications.end.min(it.on_time));
+    within(&seen.notifications, on_time)
 }
 
-/// Likewise the server's requests.
+/// The notifications that came after the answer.
+pub(super) fn late_notifications(seen: &Observation) -> &[NotificationSeen] {
+    let on_time = seen.answer.as_ref().map_or(usize::MAX, |it| it.on_time);
+    within(&seen.notifications, Some(on_time..usize::MAX))
+}
+
+/// The server's requests that belong to the subject.
 pub(super) fn server_requests(seen: &Observation) -> &[ServerRequestSeen] {
+    let answer = seen.answer.as_ref();
     within(
         &seen.server_requests,
-        seen.answer.as_ref().map(|answer| &answer.server_requests),
+        answer.map(|it| it.server_requests.clone()),
     )
 }
 
-/// Those of them that came before the subject, in the setup or with the handshake.
+/// Those that came before the subject, in the setup or with the handshake.
 pub(super) fn earlier_requests(seen: &Observation) -> &[ServerRequestSeen] {
     let start = seen
         .answer
         .as_ref()
-        .map_or(0, |answer| answer.server_requests.start);
-    within(&seen.server_requests, Some(&(0..start)))
+        .map_or(0, |it| it.server_requests.start);
+    within(&seen.server_requests, Some(0..start))
 }
 
-/// The part of a list that a range names, as far as the list goes.
-fn within<'a, T>(all: &'a [T], range: Option<&std::ops::Range<usize>>) -> &'a [T] {
-    match range {
-        Some(range) => {
-            let end = range.end.min(all.len());
-            all.get(range.start.min(end)..end).unwrap_or_default()
-        }
-        None => all,
-    }
+/// The part of a list that a range names, as far as the list goes; without a range, all of it.
+fn within<T>(all: &[T], range: Option<Range<usize>>) -> &[T] {
+    let range = range.unwrap_or(0..usize::MAX);
+    let end = range.end.min(all.len());
+    &all[range.start.min(end)..end]
 }

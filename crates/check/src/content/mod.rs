@@ -32,18 +32,37 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
+/// The content blocks are these, in order, each given partially.
 pub(super) fn check(wanted: &ContentWanted, seen: &Observation) -> Verdict {
     let ContentWanted::Blocks(rules) = wanted;
-    content(rules, seen)
+    let whole = ask(wanted);
+    view::with_reply(seen, &whole, |reply| {
+        let Some(blocks) = blocks(reply) else {
+            return vec![without_blocks(&whole)];
+        };
+        let is_miscounted = rules.len() != blocks.len();
+        let miscounted = is_miscounted.then(|| miscounted(&whole, &blocks));
+        let pairs = rules.iter().zip(&blocks).enumerate();
+        let unlike = pairs.filter_map(|(index, (rule, block))| {
+            unlike(rule, block, index).map(|it| it.within(Part::Item(index)))
+        });
+        miscounted.into_iter().chain(unlike).collect()
+    })
 }
 
-pub(super) fn ask(wanted: &ContentWanted) -> Ask {
-    let ContentWanted::Blocks(rules) = wanted;
-    ask_blocks(rules)
+pub(super) fn ask(ContentWanted::Blocks(rules): &ContentWanted) -> Ask {
+    let blocks: Vec<String> = rules.iter().map(clause).collect();
+    let wanted = match &blocks[..] {
+        [] => "no content blocks".to_owned(),
+        blocks => {
+            let number = count(blocks.len(), "content block");
+            format!("{number}: {}", phrase::joined(blocks, "and"))
+        }
+    };
+    Ask::new("content", wanted)
 }
 
-pub(super) fn traits(wanted: &ContentWanted) -> Traits {
-    let ContentWanted::Blocks(_) = wanted;
+pub(super) fn traits(ContentWanted::Blocks(_): &ContentWanted) -> Traits {
     Traits {
         says: Says::Content,
         ..Traits::PLAIN
@@ -51,8 +70,7 @@ pub(super) fn traits(wanted: &ContentWanted) -> Traits {
 }
 
 /// The verdict of `not` when the answer has nothing of what is spoken of.
-pub(super) fn unspoken(ask: &Ask, wanted: &ContentWanted, seen: &Observation) -> Option<Verdict> {
-    let ContentWanted::Blocks(_) = wanted;
+pub(super) fn unspoken(ask: &Ask, seen: &Observation) -> Option<Verdict> {
     view::refusal(ask, seen).or_else(|| {
         let reply = view::reply(seen).ok()?;
         let missing = blocks(reply).is_none();
@@ -66,22 +84,6 @@ pub(super) fn decoded(data: &str) -> Option<Vec<u8>> {
     BASE64.decode(data).ok()
 }
 
-/// `content`
-fn ask_blocks(rules: &[ContentRule]) -> Ask {
-    let blocks: Vec<String> = rules.iter().map(clause).collect();
-    Ask::new(
-        "content",
-        match blocks.as_slice() {
-            [] => "no content blocks".to_owned(),
-            blocks => format!(
-                "{}: {}",
-                count(blocks.len(), "content block"),
-                phrase::joined(blocks, "and")
-            ),
-        },
-    )
-}
-
 /// What a rule wants of its block.
 fn clause(rule: &ContentRule) -> String {
     let members = phrase::value(&rule.members);
@@ -89,28 +91,6 @@ fn clause(rule: &ContentRule) -> String {
         Some(least) => format!("{members} of at least {}", count(least, "byte")),
         None => members,
     }
-}
-
-/// `content`: the content blocks are these, in order, each given partially.
-fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
-    let whole = ask_blocks(rules);
-    view::with_reply(seen, &whole, |reply| {
-        let Some(blocks) = blocks(reply) else {
-            return vec![without_blocks(&whole)];
-        };
-        let mut mismatches: Vec<Mismatch> = rules
-            .iter()
-            .zip(&blocks)
-            .enumerate()
-            .filter_map(|(index, (rule, block))| {
-                unlike(rule, block, index).map(|it| it.within(Part::Item(index)))
-            })
-            .collect();
-        if rules.len() != blocks.len() {
-            mismatches.insert(0, miscounted(&whole, &blocks));
-        }
-        mismatches
-    })
 }
 
 /// The mismatch with an answer of another kind.

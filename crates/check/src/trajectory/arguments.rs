@@ -27,16 +27,6 @@ pub(super) fn ask(tool: &str, args: &Value, among: Among) -> Ask {
     )
 }
 
-/// Whether a call has the arguments.
-enum Fit {
-    /// It has.
-    Yes,
-    /// It has not.
-    No,
-    /// The log hides what would tell.
-    Unknown,
-}
-
 /// `args_contain`: some call of the tool has these arguments, partially.
 pub(super) fn args_contain(
     ask: &Ask,
@@ -54,15 +44,14 @@ pub(super) fn args_contain(
     if candidates.is_empty() {
         return super::missed(ask, calls, "it was not called".to_owned(), &[tool]);
     }
-    let mut unknown = false;
-    for (_, call) in &candidates {
-        match fits(args, call, among) {
-            Fit::Yes => return Verdict::Held,
-            Fit::Unknown => unknown = true,
-            Fit::No => {}
-        }
+    let fits: Vec<Option<bool>> = candidates
+        .iter()
+        .map(|(_, call)| fits(args, call, among))
+        .collect();
+    if fits.contains(&Some(true)) {
+        return Verdict::Held;
     }
-    if unknown {
+    if fits.contains(&None) {
         return Verdict::Unknowable(format!(
             "the log hides arguments of `{tool}` that would tell"
         ));
@@ -117,7 +106,8 @@ fn given(call: &TraceCall) -> Cow<'_, Value> {
     }
 }
 
-fn fits(wanted: &Value, call: &TraceCall, among: Among) -> Fit {
+/// Whether a call has the arguments; `None` where the log hides what would tell.
+fn fits(wanted: &Value, call: &TraceCall, among: Among) -> Option<bool> {
     let mut wanted = wanted.clone();
     let mut args = given(call).into_owned();
     let mut hidden = false;
@@ -128,41 +118,17 @@ fn fits(wanted: &Value, call: &TraceCall, among: Among) -> Fit {
         Among::Any => json::contains_part(&wanted, &args),
         Among::First => printed_alike(&wanted, &args),
     };
-    match (matches, hidden) {
-        (false, _) => Fit::No,
-        (true, true) => Fit::Unknown,
-        (true, false) => Fit::Yes,
-    }
+    (!(matches && hidden)).then_some(matches)
 }
 
 /// Takes a hidden place out of both values; whether the wanted one says something about it.
 fn take_out(wanted: &mut Value, args: &mut Value, pointer: &str) -> bool {
-    let steps: Vec<String> = pointer
-        .split('/')
-        .skip(1)
-        .map(|step| step.replace("~1", "/").replace("~0", "~"))
-        .collect();
-    let (mut wanted, mut args) = (wanted, args);
-    for step in &steps {
-        let Some(next) = member(wanted, step) else {
-            return false;
-        };
-        wanted = next;
-        match member(args, step) {
-            Some(next) => args = next,
-            None => return false,
+    match (wanted.pointer_mut(pointer), args.pointer_mut(pointer)) {
+        (Some(wanted), Some(args)) => {
+            (*wanted, *args) = (Value::Null, Value::Null);
+            true
         }
-    }
-    *wanted = Value::Null;
-    *args = Value::Null;
-    true
-}
-
-fn member<'a>(value: &'a mut Value, step: &str) -> Option<&'a mut Value> {
-    match value {
-        Value::Object(members) => members.get_mut(step),
-        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        (_, _) => false,
     }
 }
 

@@ -12,8 +12,8 @@ use mcp::{
 use suite::model::{
     counted::CountedPath,
     expectation::{
-        AnswerWanted, Comparison, Expectation, JsonType, JsonWanted, LengthRule, LimitWanted,
-        Matcher, PathRule, ResultCount, TextWanted, ValueRule,
+        AnswerWanted, Expectation, JsonType, JsonWanted, LengthRule, LimitWanted, Matcher,
+        PathRule, ResultCount, TextWanted, ValueRule,
     },
 };
 

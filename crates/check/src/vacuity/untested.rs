@@ -5,11 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{json, phrase, traits, traits::Says};
 use mcp::{
-    observation::{
-        Observation,
-        answer::{Answer, Body},
-        catalog::Catalog,
-    },
+    observation::{Observation, answer::Answer, catalog::Catalog},
     script::subject::{OnToolError, Step, StepAction},
 };
 use suite::model::{self, StepWanted, expectation::Expectation};
@@ -17,26 +13,17 @@ use suite::model::{self, StepWanted, expectation::Expectation};
 /// So many tools are all named.
 const FEW: usize = 5;
 
-/// How the call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
-    /// With a result that is no tool error.
-    Well,
-    /// With a tool error or a JSON-RPC error.
-    Badly,
-}
-
 /// Why the call tested nothing of its tool.
 pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
     let answer = seen.answer.as_ref()?;
     let tool = answer.tool.as_deref()?;
-    let ended = ended(answer);
-    if ended == Ended::Badly && wanted.iter().any(|one| names_the_error(one)) {
+    let failed = failed(answer);
+    if failed && wanted.iter().any(|one| names_the_error(one)) {
         return None;
     }
     listed(seen).and_then(|catalog| match catalog.tool(tool) {
-        Some(_) => refused_arguments(tool, catalog, answer, ended),
-        None if catalog.knows_all_tools() => unlisted(tool, catalog, ended, seen),
+        Some(_) => refused_arguments(tool, catalog, answer),
+        None if catalog.knows_all_tools() => unlisted(tool, catalog, answer, seen),
         None => None,
     })
 }
@@ -46,16 +33,12 @@ pub fn of_no_tool(answer: &Answer, seen: &Observation) -> Option<String> {
     let tool = answer.tool.as_deref()?;
     let catalog = listed(seen)?;
     let is_unlisted = catalog.knows_all_tools() && catalog.tool(tool).is_none();
-    let failed = ended(answer) == Ended::Badly && is_unlisted;
-    failed.then(|| not_listed(tool, catalog))
+    (failed(answer) && is_unlisted).then(|| not_listed(tool, catalog))
 }
 
-/// How a call ended.
-fn ended(answer: &Answer) -> Ended {
-    match &answer.body {
-        Body::Result(reply) if !reply.is_error => Ended::Well,
-        Body::Result(_) | Body::ProtocolError(_) => Ended::Badly,
-    }
+/// Whether a call ended with a tool error or a JSON-RPC error.
+fn failed(answer: &Answer) -> bool {
+    answer.reply().is_none_or(|reply| reply.is_error)
 }
 
 /// The tools that the server listed, unless that proves nothing.
@@ -117,11 +100,13 @@ fn changes_its_tools(seen: &Observation) -> bool {
 }
 
 /// A tool that the server does not list. One that answers well after setup steps may have come with them.
-fn unlisted(tool: &str, catalog: &Catalog, ended: Ended, seen: &Observation) -> Option<String> {
-    let consequence = match ended {
-        Ended::Badly => ": the error may be about that",
-        Ended::Well if seen.steps.is_empty() => ", and answers all the same",
-        Ended::Well => return None,
+fn unlisted(tool: &str, catalog: &Catalog, answer: &Answer, seen: &Observation) -> Option<String> {
+    let consequence = if failed(answer) {
+        ": the error may be about that"
+    } else if seen.steps.is_empty() {
+        ", and answers all the same"
+    } else {
+        return None;
     };
     let named = phrase::quoted(tool);
     Some(format!(
@@ -150,19 +135,15 @@ fn near(tool: &str, catalog: &Catalog) -> String {
 }
 
 /// Arguments that the tool's own schema refuses.
-fn refused_arguments(
-    tool: &str,
-    catalog: &Catalog,
-    answer: &Answer,
-    ended: Ended,
-) -> Option<String> {
+fn refused_arguments(tool: &str, catalog: &Catalog, answer: &Answer) -> Option<String> {
     let nothing = Value::Object(Map::new());
     let arguments = Some(&answer.arguments).filter(|given| !given.is_null());
     let arguments = arguments.unwrap_or(&nothing);
     let violation = json::first_violation(catalog, (tool, "inputSchema"), arguments)?;
-    let consequence = match ended {
-        Ended::Badly => ": the call may never have reached the tool",
-        Ended::Well => ", and the server took them",
+    let consequence = if failed(answer) {
+        ": the call may never have reached the tool"
+    } else {
+        ", and the server took them"
     };
     Some(format!(
         "the arguments do not satisfy the tool's `inputSchema` ({violation}){consequence}"
