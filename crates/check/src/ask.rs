@@ -30,16 +30,16 @@ impl Ask {
         }
     }
 
-    /// The verdict when this was seen instead, and nothing else is to be said.
+    /// The verdict with this one mismatch.
     pub(super) fn missed(&self, seen: impl Into<String>) -> Verdict {
         Verdict::Missed(vec![self.miss(seen)])
     }
 }
 
-/// Mismatches of one rule that are told at most.
+/// Maximum number of mismatches shown of one rule.
 const MOST: usize = 10;
 
-/// So many more are counted at most: each is worked out for that.
+/// Maximum number of further mismatches that are counted.
 const COUNTED: usize = 1_000;
 
 /// The first of the places where a rule does not hold; the last of these says how many more there are.
@@ -65,7 +65,7 @@ pub(super) fn add_hint(mismatch: &mut Mismatch, sentence: String) {
     });
 }
 
-/// The verdict when what would tell may be among what was not kept.
+/// The verdict when a decisive message may be among those not kept.
 pub(super) fn hidden_by_flood() -> Verdict {
     Verdict::Unknowable(
         "the server sent more notifications or requests than are kept; the rest is not known"

@@ -77,7 +77,7 @@ impl Sway {
     }
 }
 
-/// Why nothing can fail a list of which every item is open.
+/// The reason if every item of a list is open.
 pub(super) fn every<T>(
     key: &str,
     items: &[T],

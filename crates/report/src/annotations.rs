@@ -84,7 +84,7 @@ pub fn annotations(report: &RunReport) -> Vec<Annotation> {
     } else if report.shards.is_empty() {
         (MOST_OF_A_KIND, all(report, folder))
     } else {
-        // The shards have marked their own lines.
+        // The shards annotate their own lines.
         (MOST_OF_A_KIND, not_accepted(report))
     };
     if ranked.is_empty() && report.assertions().is_empty() {
@@ -112,7 +112,7 @@ fn at_most(most: usize, mut all: Vec<Annotation>) -> Vec<Annotation> {
     let kind = all[0].kind;
     all.truncate(kept);
     if most == 1 {
-        // A single annotation is of more use with its place.
+        // A single annotation keeps its place.
         let first = &mut all[0].message;
         *first = format!("{}\n{more}", cut(first, LONGEST_MESSAGE - more.len() - 1));
     } else {
@@ -200,7 +200,7 @@ fn message(report: &RunReport, record: &Record, reason: Reason) -> String {
     }
 }
 
-/// What a merge cannot accept, or why a run came to no assertion.
+/// Why a merge is incomplete, or why a run has no assertions.
 fn not_accepted(report: &RunReport) -> Vec<Ranked> {
     let causes = report.judgement.iter().flat_map(|it| &it.causes);
     causes
@@ -212,12 +212,12 @@ fn not_accepted(report: &RunReport) -> Vec<Ranked> {
         .collect()
 }
 
-/// A text that holds no command on any of its lines, of at most so many UTF-16 units.
+/// Neutralises workflow commands and cuts the text to `longest` UTF-16 units.
 fn harmless(text: &str, longest: usize) -> String {
     cut(neutral::lines(text).trim_end_matches('\n'), longest)
 }
 
-/// The beginning of a text; an ellipsis tells that it goes on.
+/// Cuts a text to `longest` UTF-16 units; an ellipsis marks the cut.
 fn cut(text: &str, longest: usize) -> String {
     if text.encode_utf16().count() <= longest {
         return text.to_owned();

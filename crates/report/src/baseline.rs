@@ -49,7 +49,7 @@ pub struct Entry {
     /// The status when it was last executed.
     #[serde(with = "Word")]
     pub status: Status,
-    /// Whether it was skipped since, so that this is no news any more.
+    /// Whether it was skipped since; another skip is then unchanged.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub skipped: bool,
     /// The median duration of its trials in microseconds, when known.
@@ -181,8 +181,7 @@ impl Baseline {
             .collect()
     }
 
-    /// What is known before a run: what it is compared with, and of what that does not know, the file that will be
-    /// replaced.
+    /// Joins the baseline that is compared with and the file that will be replaced; the former wins.
     pub fn known(compared: Option<&Self>, replaced: Option<Self>) -> Option<Self> {
         let (Some(compared), Some(replaced)) = (compared, &replaced) else {
             return replaced.or_else(|| compared.cloned());
@@ -202,8 +201,7 @@ impl Baseline {
         Some(known)
     }
 
-    /// Joins what another part of the same run said: of each assertion the worse, so that no green leg of a matrix hides
-    /// a red one.
+    /// Joins the baseline of another leg of a matrix; of each assertion the worse status is kept.
     pub fn keep_worst(&mut self, beside: Self) {
         let keep = |own: &mut BTreeMap<String, Entry>, other: BTreeMap<String, Entry>| {
             for (key, entry) in other {
@@ -233,7 +231,7 @@ impl Baseline {
         } else {
             assertions.iter().map(|it| it.record.key()).collect()
         };
-        // Of a part of the suite, whoever was not asked is still there.
+        // In a partial run, assertions that were not selected still exist.
         let is_there = |id: &str| scope == Scope::Part || keys.contains(id);
         let attendance = Attendance::of(report, scope);
         let mut new = Self {
@@ -269,7 +267,7 @@ impl Baseline {
 }
 
 impl Entry {
-    /// How bad it is: what is red before what is green, then what was executed before what was not.
+    /// Sort key: red first, then executed before skipped.
     fn rank(&self) -> (bool, bool) {
         let is_red = match self.status {
             Status::Fail | Status::Error => true,
@@ -279,7 +277,7 @@ impl Entry {
     }
 }
 
-/// The new entry of an assertion; none for one that nothing is known of, now or before.
+/// The new entry of an assertion; `None` if it was never observed.
 fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>) -> Option<Entry> {
     let (mut runs, mut flaky) = known.map_or((0, 0), |entry| (entry.runs, entry.flaky));
     if runs >= MOST_RUNS {

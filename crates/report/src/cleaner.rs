@@ -1,4 +1,4 @@
-//! The border that every text from outside crosses before it may be reported: masked, made harmless, bounded.
+//! Masks, cleans and bounds every text from outside before it is reported.
 
 use text::{CUT, clean, clean_prose, head, redact::Secrets};
 
@@ -8,7 +8,7 @@ pub const LONGEST_TEXT_BYTES: usize = 64 * 1024;
 /// The longest one-line text, in characters.
 const LONGEST_LINE_CHARACTERS: usize = 1_000;
 
-/// Bytes looked at of a text that is longer than will be kept: hiding a secret can shorten it.
+/// Bytes that are masked and cleaned of a longer text; more than is kept, because masking can shorten it.
 const LOOKED_AT_BYTES: usize = 4 * LONGEST_TEXT_BYTES;
 
 /// Hides secrets and makes text harmless.
@@ -48,7 +48,7 @@ impl Cleaner {
         text::name(name)
     }
 
-    /// A text with its secrets hidden, and nothing else changed.
+    /// Masks the secrets of a text and changes nothing else.
     pub fn mask(&self, text: &str) -> String {
         self.secrets.mask(text)
     }
@@ -58,7 +58,7 @@ impl Cleaner {
         one_line(&self.looked_at(text, Secrets::mask))
     }
 
-    /// As much of a text as is looked at; where it is cut, the mask sees the cut.
+    /// Masks and cleans the beginning of a text; a cut is marked so that a secret at the cut is recognised.
     fn looked_at(&self, text: &str, hide: impl Fn(&Secrets, &str) -> String) -> String {
         let looked_at = beginning(text, LOOKED_AT_BYTES);
         let mark = if looked_at.len() < text.len() {
@@ -70,7 +70,7 @@ impl Cleaner {
     }
 }
 
-/// What is kept of a text that is shown so.
+/// Cuts a cleaned text to [`LONGEST_TEXT_BYTES`].
 fn bounded(text: &str, shown: &str) -> String {
     if text.len() > LOOKED_AT_BYTES {
         let kept = beginning(shown, LONGEST_TEXT_BYTES);

@@ -27,7 +27,7 @@ use text::head;
 /// Characters of an attribute that holds a message.
 const LONGEST_MESSAGE: usize = 300;
 
-/// Causes of a verdict that are told.
+/// Maximum number of causes.
 const MOST_CAUSES: usize = 100;
 
 /// The run as XML.
@@ -60,7 +60,7 @@ pub(crate) fn render(report: &RunReport) -> io::Result<String> {
     junit.to_string().map_err(io::Error::other)
 }
 
-/// When the run began. Of what was put together of nothing, nobody knows.
+/// When the run began; unknown for an empty merge.
 fn started(report: &RunReport) -> Option<DateTime<FixedOffset>> {
     i64::try_from(report.started_unix_ms)
         .ok()
@@ -69,7 +69,7 @@ fn started(report: &RunReport) -> Option<DateTime<FixedOffset>> {
         .map(|at| at.fixed_offset())
 }
 
-/// Why the run is red beside its outcomes: a failure where something got worse that must not, else an error.
+/// A suite for causes that no outcome shows: a failure for verdict `fail`, else an error.
 fn untold(report: &RunReport) -> Option<TestSuite> {
     let causes = report.untold();
     let first = causes.first()?;
@@ -155,7 +155,7 @@ fn test_case(report: &RunReport, record: &Record, name: &str) -> TestCase {
         case.extra
             .insert(XmlString::new(key), XmlString::new(value));
     };
-    // Readers look for it in the repository; the class is an identity, which the folder we are in does not change.
+    // Readers resolve `file` from the repository root; `classname` is an identity and stays as it is.
     let folder = report.source.folder.as_deref().unwrap_or_default();
     extra("file", &beneath(folder, &record.file));
     extra("line", &record.line.to_string());
@@ -235,14 +235,14 @@ fn kind(record: &Record) -> &str {
     }
 }
 
-/// An earlier attempt: a flaky one of a pass, a rerun of what stayed red.
+/// An earlier attempt: `flakyFailure` of a pass, `rerunFailure` of a failure.
 fn rerun(attempt: &AttemptRecord) -> TestRerun {
     let (kind, word) = match attempt.status {
         Status::Fail => (NonSuccessKind::Failure, "failure"),
         Status::Error | Status::Pass | Status::Skip => (NonSuccessKind::Error, "error"),
     };
     let mut rerun = TestRerun::new(kind);
-    // Readers that go by a schema refuse one without.
+    // Required by the JUnit schema.
     rerun.set_type(word);
     rerun.set_time(Duration::from_micros(attempt.duration_us));
     rerun.set_message(message(&attempt.detail));

@@ -97,13 +97,12 @@ pub struct RunReport {
     pub problems: Vec<Problem>,
     /// The run against a baseline, when there is one.
     pub comparison: Option<Comparison>,
-    /// Why `ci` found nothing to compare it with, empty where no comparison was asked for. Absent where there is one, and
-    /// where nobody looked for one.
+    /// Why `ci` could not compare the run; empty if no comparison was requested, absent if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncompared: Option<String>,
-    /// What `ci` says of it all; `run` does not judge.
+    /// The verdict of `ci`; absent for `run`.
     pub judgement: Option<Judgement>,
-    /// Why `run` ends red where no outcome is, one sentence each.
+    /// Reasons for which `run` is red that no outcome shows, one sentence each.
     #[serde(skip)]
     pub reds: Vec<String>,
     /// What each target offers.
@@ -179,7 +178,7 @@ impl RunReport {
         self.planned.saturating_sub(self.records.len())
     }
 
-    /// How many jobs did not run, behind these signs; nothing where all did.
+    /// `lead` and the number of jobs that did not run; empty if all ran.
     pub fn left_undone(&self, lead: &str) -> String {
         match self.not_run() {
             0 => String::new(),
@@ -194,10 +193,10 @@ impl RunReport {
     }
 }
 
-/// Notes, and causes of a verdict, that are kept: a file from elsewhere may have a million.
+/// Maximum number of notes, and of causes of a verdict; a stored run may have a million.
 pub const MOST_LINES: usize = 1_000;
 
-/// Leaves as many notes as are kept; the last one says how many more there were.
+/// Cuts the notes to [`MOST_LINES`]; the last one counts the rest.
 pub fn notes_at_most(notes: &mut Vec<String>) {
     if notes.len() > MOST_LINES {
         let left_out = notes.len() - (MOST_LINES - 1);

@@ -1,4 +1,4 @@
-//! The outputs of the action: what later steps of a workflow are told of a run, by name.
+//! The outputs of the action by name, for later steps of a workflow.
 
 use crate::{RunReport, compare::Class, tally::Tally};
 
@@ -15,7 +15,7 @@ pub struct Told<'a> {
     pub comment: &'a str,
 }
 
-/// Every output with its value; one that has nothing to say is empty.
+/// Every output with its value, which may be empty.
 pub fn outputs(report: &RunReport, told: &Told<'_>) -> Vec<(&'static str, String)> {
     let tally = report.tally();
     let of = |class: Class| match &report.comparison {

@@ -130,7 +130,7 @@ impl PlanFile {
         Ok(plan)
     }
 
-    /// What a digest does not show: whoever changed the file may have made a new one.
+    /// Checks the contents, since a changed file may carry a new digest.
     fn verify(&self) -> Result<(), String> {
         if self.shards.len() > MOST_SHARDS {
             return Err(format!("it has more than {MOST_SHARDS} shards"));

@@ -1,4 +1,4 @@
-//! Which outcomes deserve a look, and in which order: what annotations and pages begin with.
+//! Which outcomes annotations and pages show first.
 
 use std::collections::HashMap;
 

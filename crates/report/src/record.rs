@@ -273,7 +273,7 @@ pub enum Sender {
     Server,
 }
 
-/// Where somebody looks first.
+/// The place of an outcome in its suite.
 #[derive(Debug, Clone, Copy)]
 pub struct At<'a> {
     /// The file, as it is shown.
@@ -308,8 +308,8 @@ impl Record {
         self.status == Status::Pass && !self.attempts.is_empty()
     }
 
-    /// Whether it was to run and nothing was observed, for a reason that says nothing of it: no shard ran it, the run
-    /// ended before it began, or an interrupt came while it ran.
+    /// Whether it was planned and not observed for an outside reason: no shard ran it, the run ended before it began, or it
+    /// was interrupted.
     pub fn says_nothing(&self) -> bool {
         let ended_early = self
             .reason
@@ -328,17 +328,17 @@ impl Record {
         on_target(&self.name, self.target.as_deref())
     }
 
-    /// Whose outcome it is: the assertion, and the target where there are several.
+    /// The assertion and, if there are several, the target.
     pub fn identity(&self) -> (&str, Option<&str>) {
         (&self.id, self.target.as_deref())
     }
 
-    /// The same as one text: what a baseline keys on.
+    /// The identity as one text; the key in baselines.
     pub fn key(&self) -> String {
         on_target(&self.id, self.target.as_deref())
     }
 
-    /// A name that tells trials and targets apart.
+    /// The name with the target and, if there are several, the trial.
     pub fn display_name(&self, trials: u32) -> String {
         if trials > 1 {
             format!("{} [trial {}]", self.name_on_target(), self.trial)

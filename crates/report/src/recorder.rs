@@ -145,7 +145,7 @@ impl Recorder {
         self.report
     }
 
-    /// Leaves out the lists that are longer than anybody compares.
+    /// Drops lists that exceed the byte limit for all catalogs.
     fn bound(&mut self, catalog: &mut Catalog) {
         for listing in Listing::ALL {
             let entries = catalog.list(listing).unwrap_or_default();

@@ -21,7 +21,7 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// Results of a file; GitHub refuses more than 25,000 and shows 5,000.
 const MOST_RESULTS: usize = 5_000;
 
-/// Causes of a verdict that are told.
+/// Maximum number of causes.
 const MOST_CAUSES: usize = 100;
 
 /// The longest message, in bytes.
@@ -180,8 +180,8 @@ fn describe(rule: &str) -> Value {
     })
 }
 
-/// What stays the same while the line moves: the assertion, the trial, and which of its expectations it is. Of several
-/// alike the number tells, and not what they want: a value may be another in each run.
+/// Identifies a result across runs: the assertion, the trial, the expectation and its number among those alike. The wanted
+/// value is not part of it, because it may differ in each run.
 fn fingerprint(report: &RunReport, finding: &Finding<'_>) -> String {
     let record = finding.record;
     let mut hasher = Sha256::new();

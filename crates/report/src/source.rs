@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Repository, revision and job of a run; what nobody told is absent.
+/// Repository, revision and job of a run, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -35,7 +35,7 @@ pub struct Source {
     pub suite: Option<String>,
 }
 
-/// The file of a workflow, of which GitHub may say behind it at which revision it ran: `ci.yml@refs/heads/main`.
+/// Strips the revision that GitHub may append to a workflow file: `ci.yml@refs/heads/main`.
 pub fn workflow_file(path: &str) -> &str {
     let ends = [".yml@", ".yaml@"].into_iter();
     let end = ends

@@ -20,7 +20,7 @@ pub struct Tally {
     pub flaky: usize,
 }
 
-/// One assertion over its trials; those that were skipped or not observed are no trials.
+/// One assertion over its trials; skipped and unobserved ones do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reliability<'a> {
     /// The first of its records.
@@ -33,7 +33,7 @@ pub struct Reliability<'a> {
     pub flaky: usize,
     /// The worst of its statuses.
     pub worst: Status,
-    /// What the run says of it all in all; nothing when trials of it were not observed and the others are not red.
+    /// The overall status; `None` if some trial was not observed and the others are not red.
     pub observed: Option<Status>,
 }
 

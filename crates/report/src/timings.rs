@@ -1,4 +1,4 @@
-//! How long assertions took in the last runs: what a plan spreads over shards by, and nothing else.
+//! The durations of assertions in the last runs, by which a plan divides them into shards.
 
 use std::collections::BTreeMap;
 

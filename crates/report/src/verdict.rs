@@ -1,5 +1,4 @@
-//! The one word that `ci` ends with: what was asked of the run, what is so, and the first cause that decides.
-//! What one expectation says is `outcome::verdict`.
+//! The verdict of `ci` and its causes. The verdict of one expectation is in `check::outcome::verdict`.
 
 use std::collections::HashSet;
 
@@ -75,7 +74,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Leaves as many causes as are kept, the worst; the last one says how many more there were.
+    /// Keeps the worst [`MOST_LINES`] causes; the last one counts the rest.
     pub fn bound(&mut self) {
         let causes = &mut self.causes;
         let Some(first) = causes.get(MOST_LINES - 1).map(|it| it.verdict) else {
@@ -89,7 +88,7 @@ impl Judgement {
         }
     }
 
-    /// Whether assertions did not decide it: of a run without any, nobody knows what there would have been.
+    /// Whether something other than the assertions decided it.
     pub fn is_of_no_run(&self) -> bool {
         match self.verdict {
             Verdict::Interrupted | Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
@@ -141,14 +140,12 @@ pub enum Gate {
 }
 
 impl RunReport {
-    /// Whether a run that was judged so may become a baseline: its assertions decided, and there is one. A run of none
-    /// would leave a baseline that knows nothing, against which nothing gets worse.
+    /// Whether the run may become a baseline: its assertions decided the verdict, and there is at least one.
     pub fn may_be_baseline(&self, verdict: Verdict) -> bool {
         [Verdict::Pass, Verdict::Fail].contains(&verdict) && !self.records.is_empty()
     }
 
-    /// Why the run is red where no outcome says so, worst first: for formats that know outcomes and no verdict, which
-    /// would be green without it.
+    /// Causes that no outcome shows, worst first; formats without a verdict would be green without them.
     pub fn untold(&self) -> Vec<Cause> {
         let Some(judgement) = &self.judgement else {
             let reds = self.reds.iter();
@@ -296,11 +293,11 @@ fn reaches(tally: Tally, threshold: u32) -> bool {
 /// Whether everything that was to run ended before a server was there.
 fn nothing_started(report: &RunReport) -> bool {
     let usable = invalid(report).is_none();
-    // An image that cannot be had or prepared is no place for a server; one that ran had its place.
+    // A missing or unprepared image prevents the start; a container that ran does not.
     let unstarted = |disruption: &DisruptionRecord| match disruption.kind.as_str() {
         "start" | "unsupported" => true,
         "place" => matches!(disruption.phase.as_str(), "place" | "start"),
-        // What cannot be read is told as that.
+        // Unreadable suites have a cause of their own.
         "invalid" => usable && matches!(disruption.phase.as_str(), "place" | "start"),
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! Recognising secrets that nobody named: by the words of a key, and by the shape of a text.
+//! Guesses secrets by the words of a key and by the shape of a text.
 //!
 //! `redact` hides values that are known to be secret; here they are guessed, for logs of what
 //! strangers sent.

@@ -16,7 +16,7 @@ pub struct Environment {
     pub unreadable: BTreeMap<OsString, OsString>,
     /// The caller's directory.
     pub directory: PathBuf,
-    /// The path of the running executable, as it is told.
+    /// The path of the running executable.
     pub executable: PathBuf,
     /// What opens and starts the program that runs, whatever became of its file.
     pub program: PathBuf,
@@ -36,7 +36,7 @@ pub enum Inheritance {
     NothingOfTheJob,
 }
 
-/// Files by which a step tells its runner what to do.
+/// Variables that name the command files of a workflow step.
 pub const COMMAND_FILES: [&str; 5] = [
     "GITHUB_ENV",
     "GITHUB_OUTPUT",

@@ -2,8 +2,7 @@
 
 use std::{error::Error, fmt::Display, ops::Range, time::Duration};
 
-/// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
-/// so whoever shortens a text that has not been masked yet puts it there.
+/// The mark of a cut. A text that is not masked yet must be cut with it: the mask recognises a partial secret by the mark.
 pub const CUT: &str = "…";
 
 /// `1 assertion`, `2 assertions`.
@@ -171,7 +170,7 @@ pub fn head(text: &str, limit: usize) -> String {
     format!("{}{note}", &text[..end])
 }
 
-/// That so many characters follow.
+/// The note behind a cut.
 fn note_behind(left_out: usize) -> String {
     format!("{CUT} ({})", count(left_out, "more character"))
 }

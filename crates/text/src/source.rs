@@ -1,5 +1,5 @@
 //! Where a text came from: a file the user wrote, a span in it, and the line and column people count.
-//! Reading the file is done by whoever owns the I/O (`suite::discover`).
+//! `suite::discover` reads the files.
 
 use std::sync::{Arc, OnceLock};
 

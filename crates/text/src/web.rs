@@ -35,7 +35,7 @@ pub fn has_web_scheme(text: &str) -> bool {
     behind_scheme(text).is_some()
 }
 
-/// Why a text is no url of a server.
+/// Why a text is not a valid server URL.
 fn url_fault(text: &str) -> Option<UrlFault> {
     let Some(rest) = behind_scheme(text) else {
         return Some(UrlFault::Scheme);

@@ -62,7 +62,7 @@ pub(super) enum Of {
     Errors,
 }
 
-/// Why the answers to frames are no proof that an expectation about their kind does not hold.
+/// Why `not` cannot conclude anything from the answers to frames.
 pub(super) fn beside_the_point(ask: &Ask, of: Of, reply: &Reply) -> Option<Mismatch> {
     let frames = reply.frames.as_ref()?;
     let refused = frames.answers.iter().find_map(|answer| match &answer.kind {

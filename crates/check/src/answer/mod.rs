@@ -99,7 +99,7 @@ fn success(flag: bool) -> Kind {
 /// Which kind of result is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// One that is no tool error.
+    /// A result without `isError`.
     Success,
     /// A tool error.
     ToolError,

@@ -78,7 +78,7 @@ pub(super) fn unspoken(ask: &Ask, seen: &Observation) -> Option<Verdict> {
     })
 }
 
-/// What base64 stands for, with or without padding and line breaks; `None` when it is no base64.
+/// Decodes base64, with or without padding and line breaks.
 pub(super) fn decoded(data: &str) -> Option<Vec<u8>> {
     let data: String = data.split_ascii_whitespace().collect();
     BASE64.decode(data).ok()

@@ -24,7 +24,7 @@ use suite::{
 };
 use text::count;
 
-/// Bytes of a content that is told in the sentence.
+/// Maximum length of a content that the sentence quotes, in bytes.
 const TOLD: usize = 80;
 
 pub(super) fn check(wanted: &FilesWanted, seen: &Observation) -> Verdict {
@@ -227,7 +227,7 @@ fn shown(content: &str, at: usize) -> Option<String> {
 }
 
 fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
-    // U+FFFD stands for bytes that are no text, which the file may have where the suite has that character.
+    // U+FFFD replaces invalid bytes, so a match with it proves nothing.
     let near = near::in_text(text, content).filter(|_| !content.contains('\u{fffd}'));
     Mismatch {
         actual: shown(content, near.as_ref().map_or(0, |near| near.at)),

@@ -66,7 +66,7 @@ fn may_change(patterns: &[PathPattern], path: &str, root: Option<&str>) -> bool 
     patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
 }
 
-/// Whether the patterns name a path that nobody could look at, and if it is a directory all that may be in it.
+/// Whether the patterns cover a path that could not be read; for a directory, everything in it.
 fn whatever_it_is(
     patterns: &[PathPattern],
     path: &str,

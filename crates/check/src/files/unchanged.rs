@@ -1,4 +1,4 @@
-//! `file_unchanged`: a path of which everything is as it was.
+//! `file_unchanged`: a path whose content, kind and mode are as before.
 
 use sha2::{Digest, Sha256};
 
@@ -63,7 +63,7 @@ fn other_form(path: &str, file: &FileSeen, seen: &Observation) -> Option<String>
                 after.word()
             )),
             Alteration::Content => Some(format!("{name} is a link that leads elsewhere now")),
-            // What may be done to a folder on the way is no matter of what is in it.
+            // The mode of a folder on the way does not affect its contents.
             Alteration::Mode { .. } => None,
         }
     };

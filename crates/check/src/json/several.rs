@@ -1,5 +1,5 @@
-//! Texts that hold several JSON values, such as one for each item of a list: what is said of the first is said of
-//! no other. What wants something of the first alone may hold; what must hold of all, or must not hold, may not.
+//! Texts with several JSON values, such as one for each item of a list. Only the first is checked, so an expectation about
+//! all of them, or about what must not be there, fails.
 
 use serde::de::IgnoredAny;
 
@@ -13,7 +13,7 @@ use mcp::{
     observation::answer::Reply,
 };
 
-/// The JSON values of a text of which one is looked at.
+/// A text with several JSON values, of which the first is checked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Several {
     /// How many there are, two at least.

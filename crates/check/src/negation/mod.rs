@@ -1,6 +1,5 @@
-//! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not: one
-//! without the array, the member, the place of a path or the declared schema that they look at. Nor is a file that is
-//! not there.
+//! `not`: expectations that must not hold. An answer without the array, member, path or schema that they need, or a missing
+//! file, proves nothing and fails.
 
 use crate::{
     answer,

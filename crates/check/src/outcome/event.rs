@@ -1,4 +1,4 @@
-//! What the runner tells while it works. The terminal and the reports are folds over these.
+//! The events of a run. The terminal and the reports are folds over them.
 
 use std::sync::Arc;
 
@@ -64,8 +64,7 @@ pub enum Event {
         /// What became of the question.
         why: Arc<str>,
     },
-    /// Servers left something behind that is no assertion's: it stays on the machine, or was found only at the end.
-    /// These come last.
+    /// Servers left something behind that belongs to no assertion. These come last.
     LeftBehind {
         /// What, and why it could not be removed, or was not found before.
         what: String,

@@ -66,7 +66,7 @@ fn ask_part(verb: &str, what: &str) -> Ask {
     Ask::new("stderr", format!("stderr {verb} {}", phrase::quoted(what)))
 }
 
-/// `stderr`: what the server wrote there, of which only the end is known.
+/// `stderr`: checks the kept end of what the server wrote.
 fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
     let tail = &seen.stderr;
     let text = tail.text();

@@ -113,7 +113,7 @@ pub(super) fn traits(wanted: &TextWanted) -> Traits {
     }
 }
 
-/// The verdict of `not` on a text of which nothing holds: words may not be there as JSON escapes them either.
+/// The verdict of `not` when the text does not contain the words: it may contain them escaped in JSON.
 pub(super) fn not_unescaped(ask: &Ask, wanted: &TextWanted, seen: &Observation) -> Verdict {
     let (words, needs_all) = match wanted {
         TextWanted::Contains(words) => (words, true),

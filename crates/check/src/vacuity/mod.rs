@@ -42,7 +42,7 @@ fn unproven(expectation: &Expectation, seen: &Observation) -> Option<String> {
     }
 }
 
-/// Why steps by which nothing is wanted prove nothing; meant for assertions that passed and want nothing else.
+/// The finding for a passed assertion whose steps expect nothing.
 pub fn of_steps(body: &Body) -> Option<Finding> {
     let mut findings = Vec::new();
     if let Some(reason) = untested::open_steps(body) {

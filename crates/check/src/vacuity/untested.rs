@@ -80,7 +80,7 @@ pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Opt
     })
 }
 
-/// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
+/// The reason if every step may fail and none expects anything.
 pub(super) fn open_steps(body: &model::Body) -> Option<String> {
     let is_open = |(step, of_step): (&Step, &StepWanted)| {
         let is_wait = matches!(step.action, StepAction::Wait(_));

@@ -88,7 +88,7 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// What people and machines get when nothing else was asked for.
+    /// The default detail.
     pub fn usual(trials: u32) -> Self {
         Self {
             trials,
@@ -184,7 +184,7 @@ pub fn earlier(record: &Record, detail: &Detail) -> Vec<Line> {
     page.lines
 }
 
-/// Which frames this outcome shows: the last ones tell something only where the server is at fault.
+/// Which frames are shown: the last ones only for errors that are not the user's own.
 fn frames_shown(record: &Record, evidence: &Evidence, detail: &Detail) -> Frames {
     let is_ours = |kind: &str| ["invalid", "unsupported"].contains(&kind);
     let ours = evidence
@@ -285,8 +285,7 @@ fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
     }
 }
 
-/// Whether a sentence says a value, and not only signs of which it consists: it stands in backticks, or at the front
-/// of what the schema library says of JSON.
+/// Whether a sentence already quotes a value: in backticks, or at its beginning as the schema library does.
 fn tells(sentence: &str, value: &str) -> bool {
     let at_front = || {
         let rest = sentence.strip_prefix(value);
@@ -296,7 +295,7 @@ fn tells(sentence: &str, value: &str) -> bool {
     sentence.contains(&format!("`{value}`")) || at_front()
 }
 
-/// A call with its arguments, and its answer where nothing else has told it.
+/// Adds a call with its arguments, and its answer unless a mismatch shows it.
 fn show_call(page: &mut Page, call: &CallRecord, is_told: bool) {
     let arguments = call
         .arguments
@@ -309,11 +308,11 @@ fn show_call(page: &mut Page, call: &CallRecord, is_told: bool) {
     }
 }
 
-/// What was called, what else was seen, what the reader should know.
+/// Adds the call, findings, notes, earlier attempts and a shared server.
 fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
     let of_steps = evidence.mismatches.iter().all(|it| it.step.is_some());
     let elsewhere = of_steps && !evidence.mismatches.is_empty() && evidence.disruption.is_none();
-    // The call is the subject's: beside mismatches of steps alone it would be taken for theirs.
+    // Beside mismatches of steps alone, the subject's call would be taken for theirs.
     if let Some(call) = evidence.call.as_ref().filter(|_| !elsewhere) {
         let told = |it: &MismatchRecord| it.step.is_none() && it.actual.is_some();
         show_call(page, call, evidence.mismatches.iter().any(told));
@@ -407,7 +406,7 @@ impl Page {
         }
     }
 
-    /// Says what did not fit; what follows has its own bound.
+    /// Ends the bounded part with a note about the lines that did not fit.
     fn close(&mut self) {
         self.bytes = 0;
         if self.left_out > 0 {

@@ -1,6 +1,5 @@
-//! Markdown for a step summary or a comment: what is not green first, everything from outside escaped, and never
-//! more bytes than there is room for. A page that is too long loses whole parts, the least important first, and
-//! says which.
+//! The step summary as Markdown: failures first, text from outside escaped, bounded in bytes. A page that is too long
+//! loses whole parts, the least important first, and names them.
 
 pub mod escape;
 pub(super) mod ink;
@@ -15,7 +14,7 @@ pub const SUMMARY_BYTES: usize = 1_000_000;
 /// Bytes of all that a step writes into its summary. Of more the runner drops everything.
 const SUMMARY_FILE_BYTES: usize = 1_048_576;
 
-/// Bytes that a summary is worth writing with.
+/// The minimum room for a summary, in bytes.
 const LEAST_BYTES: usize = 1_000;
 
 /// How much of the page is left. Each level has everything of the later ones.
@@ -47,10 +46,10 @@ impl Level {
     ];
 }
 
-/// What the step summary says where so many bytes are in it already: of a shard only one line, because the merge says
-/// all; nothing where there is no room, because what the others wrote would be lost too.
+/// The text for a step summary that already has `before` bytes: one line for a shard, `None` if there is no room, because
+/// the runner drops a summary that is too long as a whole.
 pub fn summary(report: &RunReport, before: usize) -> Option<String> {
-    // One byte is for the end of a line that somebody left without.
+    // One byte for a missing line end before us.
     let room = SUMMARY_FILE_BYTES.saturating_sub(before.saturating_add(1));
     if room < LEAST_BYTES {
         return None;
@@ -79,7 +78,7 @@ pub fn render(report: &RunReport) -> String {
     within(report, SUMMARY_BYTES)
 }
 
-/// The run as Markdown of at most so many bytes.
+/// The run as Markdown of at most `budget` bytes.
 pub fn within(report: &RunReport, budget: usize) -> String {
     for (level, left_out) in Level::ALL {
         let mut page = Page::new(report, level, budget);

@@ -1,6 +1,5 @@
-//! The shards' runs put together to one, with the proof that nothing of the plan is missing, doubled or from
-//! elsewhere. What cannot be proven is a cause of the verdict and is named; what never ran is an outcome that could
-//! not be observed.
+//! Merges the runs of shards into one, and checks that nothing of the plan is missing, doubled or from another run. What
+//! cannot be proven is a cause of the verdict; an assertion that never ran is an error.
 
 mod needs;
 mod records;
@@ -39,7 +38,7 @@ impl Blob {
     }
 }
 
-/// What came of it.
+/// The result of a merge.
 #[derive(Debug)]
 pub struct Merged {
     /// The whole run.
@@ -109,7 +108,7 @@ fn reference(blobs: &[Blob]) -> Option<Facts> {
     most.map(|((_, facts), _)| facts)
 }
 
-/// The shard that a blob is of; what makes it useless else.
+/// The shard of a blob, or why the blob cannot be used.
 fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Facts>) -> Result<usize, Cause> {
     let (name, facts) = (&blob.name, &blob.run.plan);
     let invalid = |text: String| Err(Cause::new(Verdict::Invalid, &text));
@@ -125,7 +124,7 @@ fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Facts>) -> Result<us
     if blob.run.tool != plan.tool {
         return invalid(format!("`{name}` is by another executable than the plan"));
     }
-    // A shard that never came to read its suites has no outcomes either.
+    // A shard that ended before it read its suites has no digest of them.
     let read_none = facts.suites.is_none() && blob.run.records.is_empty();
     if !read_none
         && plan
@@ -194,7 +193,7 @@ fn blank(plan: &PlanFile) -> RunReport {
     }
 }
 
-/// Two different blobs of one shard and attempt: nobody can say which one counts.
+/// Adds a cause for two different blobs of the same shard and attempt.
 fn name_rivals(shard: usize, found: &[Blob], causes: &mut Vec<Cause>) {
     for pair in found.windows(2) {
         if pair[0].attempt() == pair[1].attempt() {
@@ -211,7 +210,7 @@ fn name_rivals(shard: usize, found: &[Blob], causes: &mut Vec<Cause>) {
     }
 }
 
-/// Takes the blob that counts into the whole; older ones only show what was flaky.
+/// Adds the newest blob of a shard to the merged run; older ones only serve as evidence of flakiness.
 fn take(
     shard: usize,
     blob: Blob,

@@ -1,5 +1,4 @@
-//! The outcomes of all shards, each at its planned place once: what is there twice, what nobody planned, and what is
-//! missing.
+//! Sorts the outcomes of all shards into the plan, and finds duplicates, unplanned and missing ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -76,7 +75,7 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// What an older attempt saw fail is flaky if it passes now.
+    /// Adds failures of an older attempt: an assertion that passes now is flaky.
     pub(super) fn add_evidence(&mut self, attempt: u64, records: Vec<Record>) {
         let red = |it: &Record| it.status.is_red() && !it.says_nothing();
         for old in records.into_iter().filter(red) {
@@ -96,7 +95,7 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    /// Gives each planned assertion of a shard that has no outcome one that says so.
+    /// Adds an error for each planned assertion of a shard without an outcome.
     pub(super) fn fill(&mut self, shard: usize, causes: &mut Vec<Cause>) {
         let Some(planned) = self.plan.shards.get(shard - 1) else {
             return;

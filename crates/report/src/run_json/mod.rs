@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 /// The longest file, in bytes.
 pub const LONGEST_FILE: usize = 64 * 1024 * 1024;
 
-/// What begins the last member; texts hold no raw line end, so it stands there only.
+/// The beginning of the last member; unique, because texts contain no raw line ends.
 const END_MARK: &str = "\n\"sha256\":\"";
 
 /// The part of a run that is planned before it begins.
@@ -78,7 +78,7 @@ pub fn render(report: &RunReport) -> String {
         name: FORMAT.to_owned(),
         version: VERSION,
     };
-    // Without the records, which are a member of their own.
+    // Does not contain the records.
     let mut rest = serde_json::to_value(report).unwrap_or(Value::Null);
     rest["format"] = json!(format);
     rest.sort_all_objects();
@@ -113,7 +113,7 @@ fn fit_within(report: &mut RunReport, longest: usize) {
     }
 }
 
-/// A record whose texts have at most so many bytes, with fewer frames and expectations where these are few.
+/// A record with texts of at most `most` bytes and, for low limits, fewer frames and expectations.
 fn shorter(record: &Record, most: usize) -> Record {
     let number = if most > 1024 {
         usize::MAX

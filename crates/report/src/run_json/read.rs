@@ -1,5 +1,4 @@
-//! Reading `run.json` back, as strictly as a stranger's file deserves: what this program would not have written is
-//! refused, and nothing of the file is believed before its digest is right.
+//! Reads an untrusted `run.json`: refuses what this program would not have written, and checks the digest.
 
 use serde::Deserialize;
 
@@ -21,7 +20,7 @@ pub enum Unreadable {
     Broken(String),
 }
 
-/// What tells the format; all else is passed over.
+/// Only the member `format`.
 #[derive(Debug, Deserialize)]
 struct Probe {
     format: FileFormat,
@@ -62,7 +61,7 @@ pub fn parse(text: &str) -> Result<RunReport, Unreadable> {
         return broken("its digest is wrong: it was cut off or changed");
     }
     (report.format, report.sha256) = (None, None);
-    // A run that we store has no more; a stranger's file may.
+    // A file from elsewhere may exceed the limits.
     notes_at_most(&mut report.notes);
     if let Some(judgement) = &mut report.judgement {
         judgement.bound();

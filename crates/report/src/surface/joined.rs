@@ -1,5 +1,5 @@
-//! Catalogs of several runs put together: those of shards, of a run and of the baseline that it is saved over. Who a
-//! server is, the assertions that talk to it say. A name is only what it is called: two servers of one name stay two.
+//! Joins the catalogs of shards, and of a run and its baseline. A server is identified by the assertions that talk to it:
+//! two servers of the same name stay two.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +49,8 @@ pub(crate) fn add(catalogs: &mut Catalogs, name: &str, other: &Catalog) {
     }
 }
 
-/// The catalogs after a run: what it was told, what is known of lists that a server would not tell, and the servers that
-/// nothing was asked of. `is_there` says of an assertion whether it may still talk to the one that it talked to.
+/// The catalogs after a run: those of the run, lists that a server did not tell this time, and servers that were not asked.
+/// `is_there` tells whether an assertion still exists.
 pub(crate) fn updated(
     old: &Catalogs,
     now: &Catalogs,

@@ -1,5 +1,4 @@
-//! Catalogs as reports keep them: harmless, and with every secret hidden behind its name. Two catalogs are compared as
-//! they are kept, so a masked value equals the same mask.
+//! Masks and cleans catalogs for reports. Each mask names its variable, and catalogs are compared as masked.
 
 use serde_json::Value;
 

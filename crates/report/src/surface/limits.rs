@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::{plain::meaning, schema::Effect, view::shown};
 
-/// Keywords with a number of which a greater one lets fewer values in.
+/// Numeric keywords for which a greater number allows fewer values.
 const LEAST: &str = "minimum exclusiveMinimum minLength minItems minProperties";
 
-/// Keywords with a number of which a smaller one lets fewer values in.
+/// Numeric keywords for which a smaller number allows fewer values.
 const MOST: &str = "maximum exclusiveMaximum maxLength maxItems maxProperties";
 
-/// Keywords that only narrow: a new one lets fewer values in; what another one does, nobody can tell.
+/// Keywords that restrict values: adding one narrows, and the effect of changing one is unknown.
 const RULES: &str = "pattern format multipleOf uniqueItems not if then else contains minContains maxContains \
     propertyNames patternProperties dependencies dependentRequired dependentSchemas prefixItems additionalItems \
     unevaluatedItems unevaluatedProperties contentEncoding contentMediaType contentSchema $dynamicRef $ref allOf";

@@ -63,7 +63,7 @@ const LONGEST_NAME: usize = 200;
 pub struct Surface {
     /// By target; targets without a change are there too.
     pub targets: Vec<TargetSurface>,
-    /// Targets of which nobody can say what they were: nothing of them was compared.
+    /// Targets without a known counterpart in the baseline; they were not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<String>,
     /// Targets of the baseline that were not looked at, because the assertions that would have were skipped.
@@ -127,7 +127,7 @@ enum Flow {
 }
 
 impl Surface {
-    /// Breaking changes of all targets; nothing where none was found and not all was compared, or nothing at all.
+    /// Breaking changes of all targets; `None` if there are none and not everything was compared.
     pub fn breaking(&self) -> Option<usize> {
         let found = self.targets.iter().map(|it| it.breaking).sum();
         let whole = !self.targets.is_empty()
@@ -143,7 +143,7 @@ impl Surface {
         self.uncompared().next().is_some() || self.targets.iter().any(told)
     }
 
-    /// The targets of which nothing was compared, each with why.
+    /// The targets that were not compared, each with the reason.
     pub fn uncompared(&self) -> impl Iterator<Item = (&str, &'static str)> {
         let undecided = self.uncompared.iter();
         let undecided = undecided.map(|it| {
@@ -158,8 +158,7 @@ impl Surface {
         undecided.chain(skipped)
     }
 
-    /// The targets of which something is not known that was known, so that a breaking change may be among it. Those that
-    /// the suite itself did not look at are none.
+    /// The targets that may hide a breaking change: those not compared, and those with a list that is not known any more.
     pub fn unjudged(&self) -> Vec<&str> {
         let silent = self.targets.iter().filter(|it| !it.silent.is_empty());
         let silent = silent.map(|it| it.name.as_str());
@@ -253,7 +252,7 @@ fn changes(listing: Listing, old: &[Value], new: &[Value]) -> Vec<SurfaceChange>
     changes
 }
 
-/// The entries of a list by what tells them apart; of two of one name the first counts.
+/// The entries of a list by name or URI; the first of duplicates counts.
 fn entries(list: &[Value], listing: Listing) -> BTreeMap<&str, &Value> {
     let mut all = BTreeMap::new();
     for entry in list {

@@ -18,7 +18,7 @@ pub(super) enum Partner<'a> {
     Was(&'a Catalog),
     /// Nothing: it is new.
     New,
-    /// One of those that are left over, and nobody can say which.
+    /// Unknown: several targets are left over.
     Undecided,
 }
 

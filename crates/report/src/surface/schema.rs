@@ -26,7 +26,7 @@ pub(super) enum Effect {
     Narrowed,
     /// More values are valid.
     Widened,
-    /// Both, or nobody can tell.
+    /// Both, or unknown.
     Both,
     /// The same values are valid.
     None,

@@ -49,7 +49,7 @@ pub(super) fn values(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// The types allowed; `None`: all. What the values or the properties tell is told.
+/// The types allowed, derived from values or properties if `type` is missing; `None`: all.
 pub(super) fn types(schema: &Value) -> Option<Vec<&str>> {
     let mut types: Vec<&str> = match schema.get("type") {
         Some(Value::String(one)) => vec![one],

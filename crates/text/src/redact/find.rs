@@ -9,7 +9,7 @@ use crate::CUT;
 /// What stands where something was left out: our own mark, and the one of many others.
 const MARKS: [&str; 2] = [CUT, "..."];
 
-/// Tells every place of a secret in a text.
+/// Calls `hide` with every place of a secret in a text.
 pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>)) {
     let least = least(secret);
     let beginning = &secret[..secret.ceil_char_boundary(least)];
@@ -32,7 +32,7 @@ pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>))
     }
 }
 
-/// Tells every part between two cuts that is out of the middle of a secret.
+/// Calls `hide` with every part between two cuts that lies within a secret.
 pub(super) fn find_between<'a, All: Iterator<Item = &'a str>>(
     text: &str,
     secrets: impl Fn() -> All,

@@ -15,7 +15,7 @@ pub const MASK: &str = "***";
 /// The shortest value that is hidden; shorter ones would tear holes into ordinary text.
 pub const SHORTEST_BYTES: usize = 4;
 
-/// What the middle of a value is called, of which nobody can say which value it is.
+/// The label of a part between two cuts, whose value is not known.
 const PART: &str = "?";
 
 /// The values that must not be shown.
@@ -160,7 +160,7 @@ impl Secrets {
         while let Some((mut place, first)) = places.next() {
             let mut labels = vec![first];
             while let Some((next, label)) = places.next_if(|(next, _)| next.start < place.end) {
-                // What lies within another value is no news.
+                // A value within another one is covered already.
                 if next.end > place.end {
                     place.end = next.end;
                     labels.push(label);
@@ -174,7 +174,7 @@ impl Secrets {
         out
     }
 
-    /// Tells where secrets stand, and which; places may overlap.
+    /// Calls `hide` with the places of all secrets; places may overlap.
     fn places<'a>(&'a self, text: &str, hide: Hide<'_, 'a>) {
         for known in &self.known {
             find::find(text, &known.text, |part| hide(part, Some(known)));

@@ -1,5 +1,5 @@
-//! Lines of text that hold no workflow command, whoever wrote them. The runner obeys `::name::` at the start of a
-//! line and `##[name]` anywhere in it, and finds both with a search that passes over characters nobody sees.
+//! Neutralises workflow commands in text. The runner obeys `::name::` at the start of a line and `##[name]` anywhere in it,
+//! and its search ignores invisible characters.
 
 use crate::clean_prose;
 

@@ -70,7 +70,7 @@ pub(super) fn leads_nowhere(path: &CountedPath, document: &Value) -> bool {
     is_empty && nothing_there(path, document).is_err()
 }
 
-/// Tells why a path leads nowhere, unless that is because nothing was chosen on the way.
+/// Why a path leads nowhere; `Ok` if a list on the way is empty or a filter matches nothing.
 fn nothing_there(path: &CountedPath, document: &Value) -> Result<(), NoCount> {
     let mut reached = vec![document];
     for (index, step) in path.steps.iter().enumerate() {
@@ -93,7 +93,7 @@ fn nothing_there(path: &CountedPath, document: &Value) -> Result<(), NoCount> {
     )))
 }
 
-/// Tells when there was nothing that could be chosen from.
+/// Fails if the values before a choice are neither lists nor maps.
 fn chosen_from(before: Option<&CountedStep>, values: &[&Value]) -> Result<(), NoCount> {
     let is_container = |value: &Value| value.is_array() || value.is_object() || value.is_null();
     match values {

@@ -171,7 +171,7 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
     }
 }
 
-/// The verdict on `output_schema`, asked otherwise, when there is no schema that an answer could be held against.
+/// The verdict of `not: {output_schema}` when there is no usable schema.
 pub(super) fn without_schema(ask: &Ask, seen: &Observation) -> Option<Verdict> {
     let schema = declared_for_call(ask, seen);
     schema.and_then(|schema| usable(ask, schema)).err()

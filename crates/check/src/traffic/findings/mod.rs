@@ -48,8 +48,7 @@ pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
     Verdict::from_mismatches(mismatches)
 }
 
-/// Why nobody can say which findings there are: of a connection that broke off, neither what was not heard nor what was
-/// heard in half says anything about the server.
+/// Why the findings are not known: the connection to the container engine broke off.
 pub fn unheard(seen: &Observation) -> Option<&'static str> {
     seen.exit.and_then(|exit| exit.status.unknown())
 }
