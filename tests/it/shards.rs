@@ -429,7 +429,7 @@ fn results_of_another_plan_tool_or_format_are_invalid() {
     let tool = run["tool"]["sha256"].as_str().unwrap();
     case(tool, &"0".repeat(64), "by another executable");
     case("\"version\":1}", "\"version\":2}", "its version is 2");
-    case("mcp-assert/run", "other/run", "is no `mcp-assert/run`");
+    case("mcp-assert/run", "other/run", "is not `mcp-assert/run`");
 }
 
 #[test]

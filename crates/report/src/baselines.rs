@@ -55,9 +55,9 @@ pub fn with_suite(
 
 fn suites(file: &str) -> Result<Map<String, Value>, String> {
     let mut value: Value =
-        serde_json::from_str(file).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_str(file).map_err(|error| format!("invalid JSON: {error}"))?;
     if value["format"] != FORMAT || value["version"] != VERSION {
-        return Err(format!("it is no `{FORMAT}` of version {VERSION}"));
+        return Err(format!("it is not `{FORMAT}` of version {VERSION}"));
     }
     match value.get_mut("suites").map(Value::take) {
         Some(Value::Object(suites)) => Ok(suites),

@@ -1,11 +1,7 @@
 //! JUnit XML: a test suite for each suite file, a test case for each outcome, and one of our own where the run is red
 //! and no outcome says so. Two runs with the same verdicts differ only in their times.
 
-use std::{
-    collections::{HashMap, HashSet},
-    io,
-    time::Duration,
-};
+use std::{collections::HashMap, io, time::Duration};
 
 use chrono::{DateTime, FixedOffset};
 use quick_junit::{
@@ -49,9 +45,9 @@ pub(crate) fn render(report: &RunReport) -> io::Result<String> {
             let own = assertions.iter().filter(|it| *it.record.file == *file);
             add_reliability(&mut suite, own);
         }
-        let mut names = Names::default();
+        let mut names = HashMap::new();
         for record in records {
-            let name = names.unique(record.display_name(report.trials));
+            let name = unique(&mut names, &record.display_name(report.trials));
             suite.add_test_case(test_case(report, record, &name));
         }
         junit.add_test_suite(suite);
@@ -107,30 +103,16 @@ fn by_file(report: &RunReport) -> Vec<(&str, Vec<&Record>)> {
     files
 }
 
-/// The names of a file's cases.
-#[derive(Debug, Default)]
-struct Names {
-    taken: HashSet<String>,
-    /// The last number that was put behind each of those that came again.
-    numbers: HashMap<String, usize>,
-}
-
-impl Names {
-    /// The name, numbered when the file has it already.
-    fn unique(&mut self, name: String) -> String {
-        if self.taken.insert(name.clone()) {
-            return name;
-        }
-        let number = self.numbers.entry(name.clone()).or_insert(1);
-        loop {
-            *number += 1;
-            let candidate = format!("{name} #{number}");
-            // A name may end like that by itself.
-            if self.taken.insert(candidate.clone()) {
-                return candidate;
-            }
-        }
+/// The name, numbered if the file has it already; each name is kept with its last number.
+fn unique(taken: &mut HashMap<String, usize>, name: &str) -> String {
+    let mut candidate = name.to_owned();
+    while taken.contains_key(&candidate) {
+        let number = taken.entry(name.to_owned()).or_default();
+        *number += 1;
+        candidate = format!("{name} #{number}");
     }
+    taken.insert(candidate.clone(), 1);
+    candidate
 }
 
 /// The Go tool's two properties; skipped assertions have no trials.
@@ -263,9 +245,11 @@ fn duration(record: &Record) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use quick_junit::Report;
 
-    use super::Names;
+    use super::unique;
     use crate::{
         Format, RunReport,
         sample::{UGLY, outcome, report, sample},
@@ -307,14 +291,14 @@ mod tests {
 
     #[test]
     fn each_case_has_a_name_of_its_own_however_many_have_the_same() {
-        let mut names = Names::default();
+        let mut names = HashMap::new();
         let all = ["a", "a", "a #3", "a", "a", "a #3", "a"];
-        let unique = all.map(|name| names.unique(name.to_owned()));
+        let numbered = all.map(|name| unique(&mut names, name));
         let wanted = ["a", "a #2", "a #3", "a #4", "a #5", "a #3 #2", "a #6"];
-        assert_eq!(unique, wanted);
+        assert_eq!(numbered, wanted);
         // Were each looked for from the first number on, this would take minutes.
         for number in 2..=100_000 {
-            let name = names.unique("b".to_owned());
+            let name = unique(&mut names, "b");
             assert!(
                 number == 2 || name == format!("b #{}", number - 1),
                 "{name}"

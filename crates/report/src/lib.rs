@@ -313,13 +313,6 @@ impl Format {
             Self::Sarif => sarif::render(report),
         })
     }
-
-    /// The run in this format.
-    #[cfg(any(test, feature = "testing"))]
-    #[allow(clippy::expect_used, reason = "for tests")]
-    pub fn render(self, report: &RunReport) -> String {
-        self.text(report).expect("every report can be expressed")
-    }
 }
 
 #[cfg(any(test, feature = "testing"))]

@@ -18,10 +18,9 @@ pub struct Told<'a> {
 /// Every output with its value, which may be empty.
 pub fn outputs(report: &RunReport, told: &Told<'_>) -> Vec<(&'static str, String)> {
     let tally = report.tally();
-    let of = |class: Class| match &report.comparison {
-        Some(comparison) => comparison.of(class).count().to_string(),
-        None => String::new(),
-    };
+    let number = |number: Option<usize>| number.map(|it| it.to_string()).unwrap_or_default();
+    let of = |class: Class| number(report.comparison.as_ref().map(|it| it.of(class).count()));
+    let verdict = report.judgement.as_ref().map(|it| it.verdict.word());
     let path = |path: Option<&str>| path.unwrap_or_default().to_owned();
     vec![
         ("passed", tally.passed.to_string()),
@@ -31,23 +30,12 @@ pub fn outputs(report: &RunReport, told: &Told<'_>) -> Vec<(&'static str, String
         ("total", tally.total().to_string()),
         ("percent", percent(tally)),
         ("score", percent(tally)),
-        (
-            "breaking",
-            report
-                .breaking()
-                .map_or_else(String::new, |it| it.to_string()),
-        ),
+        ("breaking", number(report.breaking())),
         ("regressions", of(Class::Regressed)),
         ("new-failures", of(Class::NewFailure)),
         ("fixed", of(Class::Fixed)),
         ("flaky", tally.flaky.to_string()),
-        (
-            "verdict",
-            report
-                .judgement
-                .as_ref()
-                .map_or_else(String::new, |it| it.verdict.word().to_owned()),
-        ),
+        ("verdict", path(verdict)),
         ("report-json", path(told.report_json)),
         ("junit", path(told.junit)),
         ("badge", path(told.badge)),

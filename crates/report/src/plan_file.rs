@@ -145,10 +145,7 @@ impl PlanFile {
         let mut seen = HashSet::new();
         for id in self.shards.iter().flat_map(|shard| &shard.ids) {
             if name(id) != *id {
-                return Err(format!(
-                    "it has `{}`, which is no id as suites give them",
-                    name(id)
-                ));
+                return Err(format!("it has the invalid id `{}`", name(id)));
             }
             if !seen.insert(id.as_str()) {
                 return Err(format!("it has `{id}` twice"));
@@ -245,7 +242,7 @@ pub(crate) mod tests {
         case(&text.replace("\"trials\"", "\"trails\""), "unknown field");
         case(&text.replace("\"cd\"", "\"ce\""), "digest");
         case(&plan(&[&["a"], &["a"]]).render(), "twice");
-        case(&plan(&[&["a\n"]]).render(), "no id");
+        case(&plan(&[&["a\n"]]).render(), "invalid id");
         let mut placeless = plan(&[&["a"]]);
         placeless.shards[0].places.clear();
         case(&placeless.sealed().render(), "where it stands");

@@ -36,7 +36,7 @@ impl Timings {
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if file.format != FORMAT || file.version != VERSION {
-            return Err(format!("it is no `{FORMAT}` of version {VERSION}"));
+            return Err(format!("it is not `{FORMAT}` of version {VERSION}"));
         }
         Ok(Self {
             durations_us: file.durations_us,

@@ -244,11 +244,7 @@ fn passed_of(tally: Tally) -> String {
 fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
     let mut causes = Vec::new();
     if !reaches(tally, demands.threshold) {
-        let hundredths = demands.threshold % 100;
-        let wanted = match hundredths {
-            0 => (demands.threshold / 100).to_string(),
-            _ => format!("{}.{hundredths:02}", demands.threshold / 100),
-        };
+        let wanted = f64::from(demands.threshold) / 100.0;
         causes.push(Cause::new(
             Verdict::Fail,
             &format!("{}{wanted} % required", passed_of(tally)),

@@ -10,10 +10,10 @@ pub enum UrlFault {
     #[error("it names no host")]
     Host,
     /// What stands behind the host's colon.
-    #[error("its port is no number from 0 to 65535")]
+    #[error("its port is not a number from 0 to 65535")]
     Port,
     /// A blank, a line end, a control character.
-    #[error("a blank or a sign that cannot be seen stands in it")]
+    #[error("it contains a blank or an invisible character")]
     Sign,
 }
 

@@ -60,7 +60,7 @@ fn a_gate_that_cannot_be_judged_is_red_and_says_why() {
     let cases = [
         (refused, "GitHub answered with 503"),
         (limited, "GitHub's rate limit is reached"),
-        (damage as fn(&Twin), ".json` cannot be read: it is no JSON"),
+        (damage as fn(&Twin), ".json` cannot be read: invalid JSON"),
     ];
     for (trouble, why) in cases {
         for (options, code) in [(&GATED[..], 1), (&OPEN[..], 0)] {

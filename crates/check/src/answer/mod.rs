@@ -110,7 +110,7 @@ fn ask_kind(key: &'static str, wanted: Kind) -> Ask {
     Ask::new(
         key,
         match wanted {
-            Kind::Success => "a result that is no tool error",
+            Kind::Success => "a result that is not a tool error",
             Kind::ToolError => "a tool error (a result with `isError: true`)",
         },
     )
@@ -203,7 +203,7 @@ fn error(wanted: &ErrorWanted, seen: &Observation) -> Verdict {
         ) => Verdict::from_mismatches(frames::error(&ask, wanted, reply, frames)),
         Body::Result(reply) if reply.is_error => Verdict::Missed(vec![Mismatch {
             hint: Some(
-                "a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it"
+                "a result with `isError: true` is not a JSON-RPC error: use `is_error` and `contains`"
                     .to_owned(),
             ),
             ..tool_error(&ask, reply)

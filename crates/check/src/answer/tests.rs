@@ -66,16 +66,16 @@ fn the_other_kind_is_explained() {
         (Expectation::Answer(AnswerWanted::IsError(false)), fails("broken")),
         (Expectation::Answer(AnswerWanted::IsError(false)), refuses(&json!({"message": "odd"}))),
     ]), @r#"
-not_error: expected a result that is no tool error, the tool answered with the error `ENOENT: no such file`
-not_error: expected a result that is no tool error, the tool answered with an error without any text
-not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32602, `Unknown tool: ech`
+not_error: expected a result that is not a tool error, the tool answered with the error `ENOENT: no such file`
+not_error: expected a result that is not a tool error, the tool answered with an error without any text
+not_error: expected a result that is not a tool error, the answer is the JSON-RPC error -32602, `Unknown tool: ech`
   hint: if this error is what should happen, expect it with `error: {code: -32602}`
 not_error: expected a tool error (a result with `isError: true`), the call succeeded
 is_error: expected a tool error (a result with `isError: true`), the call succeeded
 is_error: expected a tool error (a result with `isError: true`), the answer is the JSON-RPC error -32602, `Unknown tool: ech`
   hint: if this error is what should happen, expect it with `error: {code: -32602}`
-is_error: expected a result that is no tool error, the tool answered with the error `broken`
-is_error: expected a result that is no tool error, the answer is the JSON-RPC error without an integer code, `odd`
+is_error: expected a result that is not a tool error, the tool answered with the error `broken`
+is_error: expected a result that is not a tool error, the answer is the JSON-RPC error without an integer code, `odd`
   hint: if an error is what should happen, expect it with `error`
 "#);
 }
@@ -100,7 +100,7 @@ fn another_error_is_explained() {
       hint: they differ at `where.line`: expected `3`, found the string `"3"`
     error: error.data: expected a JSON-RPC error with the data `{"a":1}`, the error has no data
     error: expected a JSON-RPC error with the code -32602, the tool answered with the error `no such thing`
-      hint: a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it
+      hint: a result with `isError: true` is not a JSON-RPC error: use `is_error` and `contains`
     error: expected a JSON-RPC error with the code -32602 and with a message that contains `x`, the call succeeded
     "#);
 }
@@ -162,10 +162,10 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (code(-32601), frames(vec![Unclear("it is odd")], &[])),
         (no(code(-32601)), frames(vec![Unclear("it is odd")], &[])),
     ]), @r"
-    not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
+    not_error: expected a result that is not a tool error, the answer is the JSON-RPC error -32601, `what?`
       hint: if this error is what should happen, expect it with `error: {code: -32601}`
-    is_error: expected a result that is no tool error, the answer to id 1 is a tool error
-    not_error: expected a result that is no tool error, the request with the id 7 was not answered
+    is_error: expected a result that is not a tool error, the answer to id 1 is a tool error
+    not_error: expected a result that is not a tool error, the request with the id 7 was not answered
       hint: `within` says how long an answer is waited for
     is_error: expected a tool error (a result with `isError: true`), no answer came
     error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result and not an error
@@ -176,7 +176,7 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
       hint: `within` says how long an answer is waited for
     not: expected not `inner` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32601, `what?`
       hint: if this error is what should happen, expect it with `error: {code: -32601}`
-    not_error: expected a result that is no tool error, it is odd
+    not_error: expected a result that is not a tool error, it is odd
     is_error: expected a tool error (a result with `isError: true`), it is odd
     error: expected a JSON-RPC error with the code -32601, it is odd
     not: expected not `inner` (a JSON-RPC error with the code -32601), it is odd

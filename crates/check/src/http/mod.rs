@@ -18,7 +18,7 @@ pub(super) fn check(wanted: &HttpWanted, seen: &Observation) -> Verdict {
     let ask = ask(wanted);
     view::with_reply(seen, &ask, |reply| {
         let Some(head) = &reply.http else {
-            return vec![ask.miss("the answer is no response of HTTP")];
+            return vec![ask.miss("the answer is not an HTTP response")];
         };
         match wanted {
             HttpWanted::Status(allowed) if is_one(allowed, head.status) => Vec::new(),

@@ -63,19 +63,12 @@ fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
                 .map(|reply| phrase::cut(&reply.text, 0)),
             ..ask.miss("it holds")
         }]),
-        Verdict::Missed(_) => match expectation {
-            Expectation::Text(wanted) => text::not_unescaped(&ask, wanted, seen),
-            Expectation::Answer(_)
-            | Expectation::Json(_)
-            | Expectation::Content(_)
-            | Expectation::Files(_)
-            | Expectation::Traffic(_)
-            | Expectation::Limits(_)
-            | Expectation::Http(_)
-            | Expectation::Process(_)
-            | Expectation::Trajectory(_)
-            | Expectation::Not(_) => Verdict::Held,
-        },
+        Verdict::Missed(_) => {
+            if let Expectation::Text(wanted) = expectation {
+                return text::not_unescaped(&ask, wanted, seen);
+            }
+            Verdict::Held
+        }
         Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
     }
 }

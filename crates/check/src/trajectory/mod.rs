@@ -184,17 +184,11 @@ pub(super) fn unproven(rule: &TrajectoryRule, seen: &Observation) -> Option<Stri
 fn unwanted(rule: &TrajectoryRule) -> Vec<&str> {
     match rule {
         TrajectoryRule::Absence(tools) => tools.iter().map(String::as_str).collect(),
-        TrajectoryRule::NeverAfter { tool, after: _ }
+        TrajectoryRule::NeverAfter { tool, .. }
         | TrajectoryRule::Count {
-            tool,
-            min: _,
-            max: Some(_),
+            tool, max: Some(_), ..
         } => vec![tool],
-        TrajectoryRule::Count {
-            tool: _,
-            min: _,
-            max: None,
-        }
+        TrajectoryRule::Count { max: None, .. }
         | TrajectoryRule::Order(_)
         | TrajectoryRule::Presence(_)
         | TrajectoryRule::ArgsContain { .. }

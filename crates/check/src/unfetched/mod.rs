@@ -59,35 +59,25 @@ fn untold(list: &Unfetched) -> Verdict {
 /// What the rest of a list can do to the verdict of an expectation.
 fn sway(expectation: &Expectation, reply: &Reply, list: &Unfetched) -> Sway {
     let more = traits(expectation).more;
-    match expectation {
-        Expectation::Json(JsonWanted::JsonPath(rules)) => {
-            let of_rule = |rule: &PathRule| match reach(&rule.path, reply, list) {
-                Reach::Known => Sway::NONE,
-                Reach::List | Reach::Unclear if wants_only_existence(&rule.rule) => Sway::GAINS,
-                Reach::List | Reach::Unclear => Sway::BOTH,
-            };
-            rules.iter().map(of_rule).fold(Sway::NONE, Sway::or)
-        }
-        Expectation::Json(JsonWanted::MinResults(count) | JsonWanted::MaxResults(count)) => {
-            let path = count.path.as_ref();
-            match path.map_or(Reach::List, |it| reach(&it.path, reply, list)) {
-                Reach::Known => Sway::NONE,
-                Reach::List => more,
-                Reach::Unclear => Sway::BOTH,
-            }
-        }
-        Expectation::Answer(_)
-        | Expectation::Text(_)
-        | Expectation::Json(_)
-        | Expectation::Content(_)
-        | Expectation::Files(_)
-        | Expectation::Traffic(_)
-        | Expectation::Limits(_)
-        | Expectation::Http(_)
-        | Expectation::Process(_)
-        | Expectation::Trajectory(_)
-        | Expectation::Not(_) => more,
+    if let Expectation::Json(JsonWanted::JsonPath(rules)) = expectation {
+        let of_rule = |rule: &PathRule| match reach(&rule.path, reply, list) {
+            Reach::Known => Sway::NONE,
+            Reach::List | Reach::Unclear if wants_only_existence(&rule.rule) => Sway::GAINS,
+            Reach::List | Reach::Unclear => Sway::BOTH,
+        };
+        return rules.iter().map(of_rule).fold(Sway::NONE, Sway::or);
     }
+    if let Expectation::Json(JsonWanted::MinResults(count) | JsonWanted::MaxResults(count)) =
+        expectation
+        && let Some(path) = &count.path
+    {
+        return match reach(&path.path, reply, list) {
+            Reach::Known => Sway::NONE,
+            Reach::List => more,
+            Reach::Unclear => Sway::BOTH,
+        };
+    }
+    more
 }
 
 /// Where a path leads in an answer with such a list.

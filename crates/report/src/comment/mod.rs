@@ -48,19 +48,6 @@ const LEVELS: [(usize, usize, usize); 4] = [(50, 10, 200), (50, 0, 120), (20, 0,
 /// Rows of regressions and of breaking changes.
 const WORST: usize = 50;
 
-/// The classes in the order they are told.
-const TOLD: [Class; 9] = [
-    Class::Regressed,
-    Class::NewFailure,
-    Class::StillFailing,
-    Class::Fixed,
-    Class::Removed,
-    Class::NewlySkipped,
-    Class::Flaky,
-    Class::Slower,
-    Class::New,
-];
-
 impl RunReport {
     /// Whether the run differs from its baseline in something that a change can be asked about.
     pub fn has_news(&self) -> bool {
@@ -130,7 +117,7 @@ impl Page<'_> {
             Some(comparison) => {
                 let records = report.records.iter().rev();
                 let records = records.map(|record| (record.key(), record)).collect();
-                parts.extend(TOLD.map(|class| self.class(class, comparison, &records)));
+                parts.extend(Class::ALL.map(|class| self.class(class, comparison, &records)));
             }
             None => parts.push(self.failures()),
         }
@@ -164,7 +151,10 @@ impl Page<'_> {
             return format!("\nNot compared: {reason}.\n");
         };
         let against = self.ink.inline(&comparison.against);
-        format!("\nCompared with {against}: {}.\n", comparison.counts(&TOLD))
+        format!(
+            "\nCompared with {against}: {}.\n",
+            comparison.counts(&Class::ALL)
+        )
     }
 
     fn class(

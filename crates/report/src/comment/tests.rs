@@ -48,7 +48,7 @@ fn changed() -> RunReport {
 fn each_class_has_its_lines_with_links() {
     let text = within(&changed(), &around(), COMMENT_BYTES);
     for wanted in [
-        "regressions: 1, fixed: 1, removed: 1, newly skipped: 1, new: 1.",
+        "regressions: 1, newly skipped: 1, removed: 1, fixed: 1, new: 1.",
         "#### Regressions (1)\n\n- [<code>lost</code>](https://github.com/o/r/blob/",
         "/evals/a.yaml#L8): was PASS, now FAIL",
         "#### Fixed (1)",

@@ -142,7 +142,10 @@ pub fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
         if index > 0 || evidence.disruption.is_some() {
             page.push(Tone::Plain, String::new());
         }
-        show_mismatch(&mut page, &record.file, mismatch);
+        let before = index
+            .checked_sub(1)
+            .map(|index| &evidence.mismatches[index]);
+        show_mismatch(&mut page, &record.file, mismatch, before);
     }
     if let Some(more) = evidence.mismatches.len().checked_sub(MOST_MISMATCHES + 1) {
         page.push(
@@ -176,7 +179,7 @@ pub fn earlier(record: &Record, detail: &Detail) -> Vec<Line> {
         let label = format!("  attempt {number}: {status} {}", one_line(&attempt.detail));
         page.push(Tone::Message, head(&label, LINE_SHOWN));
         for mismatch in attempt.mismatches.iter().take(MOST_MISMATCHES) {
-            show_mismatch(&mut page, &record.file, mismatch);
+            show_mismatch(&mut page, &record.file, mismatch, None);
         }
         server::show_stderr_of(&mut page, attempt, detail.stderr_lines);
     }
@@ -241,9 +244,16 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord, below: &[Fram
     }
 }
 
-/// One expectation that did not hold.
-fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
+/// One expectation that did not hold; a value of several lines that the one before shows is not repeated.
+fn show_mismatch(
+    page: &mut Page,
+    file: &str,
+    mismatch: &MismatchRecord,
+    before: Option<&MismatchRecord>,
+) {
     let file = mismatch.file.as_deref().unwrap_or(file);
+    let before = before.filter(|it| it.expected.is_none() && it.step == mismatch.step);
+    let above = before.and_then(|it| it.actual.as_ref());
     let step = mismatch
         .step
         .as_ref()
@@ -274,6 +284,9 @@ fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
         (Some(expected), None) => page.field(Tone::Expected, "value", expected),
         // A short value stands in the sentence already.
         (None, Some(actual)) if tells(&mismatch.seen, actual) => {}
+        (None, Some(actual)) if above == Some(actual) && actual.contains('\n') => {
+            page.field(Tone::Actual, "actual", "as above");
+        }
         (None, Some(actual)) => page.field(Tone::Actual, "actual", actual),
         (None, None) => {}
     }

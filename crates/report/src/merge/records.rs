@@ -13,9 +13,6 @@ use check::outcome::Status;
 /// The kind of disruption of an assertion that no shard ran.
 pub const NOT_RUN: &str = "not-run";
 
-/// Assertions that are named one by one; beyond them a number says enough.
-const MOST_NAMED: usize = 1_000;
-
 /// Missing assertions that are listed; each has its own outcome besides.
 const MOST_LISTED: usize = 10;
 
@@ -25,7 +22,6 @@ pub(super) struct Sorted<'a> {
     plan: &'a PlanFile,
     shard_of: BTreeMap<&'a str, usize>,
     records: HashMap<(String, u32), Record>,
-    named: usize,
 }
 
 impl<'a> Sorted<'a> {
@@ -35,7 +31,6 @@ impl<'a> Sorted<'a> {
             plan,
             shard_of: plan.shard_of(),
             records: HashMap::new(),
-            named: 0,
         }
     }
 
@@ -58,20 +53,9 @@ impl<'a> Sorted<'a> {
                 }
             };
             if let Some(problem) = problem {
-                self.name(&record.id, &problem, causes);
+                let text = format!("`{}` {problem}", record.id);
+                causes.push(Cause::new(Verdict::Incomplete, &text));
             }
-        }
-    }
-
-    /// Says what is wrong with an assertion.
-    fn name(&mut self, id: &str, problem: &str, causes: &mut Vec<Cause>) {
-        self.named += 1;
-        if self.named <= MOST_NAMED {
-            let text = format!("`{id}` {problem}");
-            causes.push(Cause::new(Verdict::Incomplete, &text));
-        } else if self.named == MOST_NAMED + 1 {
-            let text = "more assertions than can be named are not where they belong";
-            causes.push(Cause::new(Verdict::Incomplete, text));
         }
     }
 

@@ -34,12 +34,12 @@ pub fn parse(text: &str) -> Result<RunReport, Unreadable> {
     let format = match serde_json::from_str::<Probe>(text) {
         Ok(probe) => probe.format,
         Err(error) if error.is_data() => {
-            return Err(Unreadable::Foreign(format!("it is no `{FORMAT}`")));
+            return Err(Unreadable::Foreign(format!("it is not `{FORMAT}`")));
         }
-        Err(error) => return broken(&format!("it is no JSON: {error}")),
+        Err(error) => return broken(&format!("invalid JSON: {error}")),
     };
     if format.name != FORMAT {
-        return Err(Unreadable::Foreign(format!("it is no `{FORMAT}`")));
+        return Err(Unreadable::Foreign(format!("it is not `{FORMAT}`")));
     }
     if format.version != VERSION {
         let version = format.version;

@@ -84,9 +84,9 @@ fn what_was_changed_is_refused() {
         let problem = parse(text).unwrap_err().to_string();
         assert!(problem.contains(wanted), "{problem}");
     };
-    case("", "no JSON");
-    case("{}", "it is no `mcp-assert/run`");
-    case(&text[..text.len() / 2], "no JSON");
+    case("", "invalid JSON");
+    case("{}", "it is not `mcp-assert/run`");
+    case(&text[..text.len() / 2], "invalid JSON");
     case(
         &text.replace("\"status\":\"fail\"", "\"status\":\"pass\""),
         "digest",

@@ -1,6 +1,8 @@
 //! Expands a JSON Schema: follows references, merges `allOf`, and drops annotations. Bounded, because schemas come from
 //! servers.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use mcp::json::{json_schema::References, number::digits};
@@ -196,62 +198,49 @@ fn merge_keyword(into: &mut Map<String, Value>, keyword: String, value: Value) {
     }
 }
 
-/// What a schema that is written out asks for: the same text for two schemas that say the same.
+/// A text that is the same for two expanded schemas with the same meaning.
 pub(super) fn meaning(schema: &Value) -> String {
-    match schema {
-        Value::Object(map) => {
-            let asked = map.iter().filter(|(it, _)| !is_of(TEXTS, it));
-            members(asked.map(|(keyword, value)| (keyword, meaning_of(keyword, value))))
-        }
-        Value::Array(items) => list(&items.iter().map(meaning).collect::<Vec<_>>()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => canonical(schema),
-    }
-}
-
-fn meaning_of(keyword: &str, value: &Value) -> String {
-    if keyword == "const" {
-        return canonical(value);
-    }
-    match value {
-        Value::Object(named) if is_of(NAMED, keyword) => {
-            members(named.iter().map(|(name, it)| (name, meaning(it))))
-        }
-        Value::Array(items) if is_of(UNORDERED, keyword) => {
-            let text = if keyword == "enum" {
-                canonical
-            } else {
-                meaning
-            };
-            let mut texts: Vec<String> = items.iter().map(text).collect();
-            texts.sort_unstable();
-            texts.dedup();
-            list(&texts)
-        }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Array(_)
-        | Value::Object(_) => meaning(value),
-    }
+    tidy(schema, "").to_string()
 }
 
 /// A text that is the same for equal values: `1` and `1.0` are.
 pub(super) fn canonical(value: &Value) -> String {
+    tidy(value, "const").to_string()
+}
+
+/// The value of a keyword in one order and notation, without the texts of schemas.
+fn tidy(value: &Value, keyword: &str) -> Value {
+    let is_data = matches!(keyword, "const" | "enum");
     match value {
-        Value::Number(number) => digits(number).unwrap_or_else(|| number.to_string()),
-        Value::Array(items) => list(&items.iter().map(canonical).collect::<Vec<_>>()),
-        Value::Object(map) => members(map.iter().map(|(name, it)| (name, canonical(it)))),
-        Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
+        Value::Object(map) => {
+            let is_named = is_of(NAMED, keyword);
+            let kept = map
+                .iter()
+                .filter(|(name, _)| is_data || is_named || !is_of(TEXTS, name));
+            let tidied = kept.map(|(name, it)| {
+                let inner = match (is_data, is_named) {
+                    (true, _) => "const",
+                    (false, true) => "",
+                    (false, false) => name,
+                };
+                (name.clone(), tidy(it, inner))
+            });
+            let sorted: BTreeMap<String, Value> = tidied.collect();
+            sorted.into_iter().collect()
+        }
+        Value::Array(items) => {
+            let inner = if is_data { "const" } else { "" };
+            let mut items: Vec<Value> = items.iter().map(|it| tidy(it, inner)).collect();
+            if is_of(UNORDERED, keyword) {
+                items.sort_by_key(Value::to_string);
+                items.dedup();
+            }
+            Value::Array(items)
+        }
+        Value::Number(number) => {
+            let written = digits(number).and_then(|digits| digits.parse().ok());
+            Value::Number(written.unwrap_or_else(|| number.clone()))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
     }
-}
-
-fn list(items: &[String]) -> String {
-    format!("[{}]", items.join(","))
-}
-
-fn members<'a>(members: impl Iterator<Item = (&'a String, String)>) -> String {
-    let mut texts: Vec<String> = members.map(|(name, it)| format!("{name:?}:{it}")).collect();
-    texts.sort_unstable();
-    format!("{{{}}}", texts.join(","))
 }

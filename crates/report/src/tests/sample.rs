@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    RunReport, Tool,
+    Format, RunReport, Tool,
     recorder::{Keep, Recorder},
 };
 use check::outcome::{
@@ -377,4 +377,11 @@ pub fn report(outcomes: Vec<Outcome>, trials: u32) -> RunReport {
 /// The sample.
 pub fn sample() -> RunReport {
     report(outcomes(), 1)
+}
+
+impl Format {
+    /// The run in this format.
+    pub fn render(self, report: &RunReport) -> String {
+        self.text(report).expect("every report can be expressed")
+    }
 }
