@@ -228,7 +228,7 @@ fn an_interrupted_shard_leaves_a_result_that_no_merge_takes_for_whole() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     interrupted(&project, &["--shard", "1/1"]);
     let blob = project.read("mcp-assert-blob.json");
-    assert!(blob.contains("\"state\":\"interrupted\""), "{blob}");
+    assert!(blob.contains("\"end\":\"interrupted\""), "{blob}");
     std::fs::create_dir(project.path().join("mcp-assert-blobs")).unwrap();
     let project = project.file("mcp-assert-blobs/1.json", blob);
     let merged = project.run(&["ci", "merge", "--badge", "badge.json"]);

@@ -173,7 +173,9 @@ impl RunReport {
         };
         match cause.verdict {
             Verdict::Fail => cause.text.starts_with(&passed_of(self.tally())),
-            Verdict::Error => [NOTHING_STARTED, WITHOUT_ENGINE].contains(&cause.text.as_str()),
+            Verdict::Error => {
+                cause.text.starts_with(NOTHING_STARTED) || cause.text == WITHOUT_ENGINE
+            }
             Verdict::Invalid => {
                 invalid(self).as_ref() == Some(cause) && self.records.iter().any(unreadable)
             }
@@ -196,12 +198,13 @@ pub fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> Judgeme
     causes.extend(invalid(report));
     let tally = report.tally();
     if nothing_started(report) {
+        let why = placeless(report).map(|why| format!(": {why}"));
         let text = if report.is_without_engine() {
-            WITHOUT_ENGINE
+            WITHOUT_ENGINE.to_owned()
         } else {
-            NOTHING_STARTED
+            NOTHING_STARTED.to_owned() + &why.unwrap_or_default()
         };
-        causes.push(Cause::new(Verdict::Error, text));
+        causes.push(Cause::new(Verdict::Error, &text));
     }
     if tally.executed() == 0 && demands.empty == Gate::Closed {
         causes.push(Cause::new(Verdict::Empty, "nothing was executed"));
@@ -324,6 +327,20 @@ fn is_each(report: &RunReport, is_such: impl Fn(&DisruptionRecord) -> bool) -> b
     }
     let tally = report.tally();
     tally.errors > 0 && tally.errors == tally.executed()
+}
+
+/// The reason why no server could be placed, if it is the same for all and lies in the options.
+fn placeless(report: &RunReport) -> Option<&str> {
+    let errors = report.records.iter();
+    let mut whys = errors
+        .filter(|record| record.status == Status::Error)
+        .map(|record| {
+            let disruption = record.evidence.as_ref()?.disruption.as_ref()?;
+            (disruption.kind == DisruptionKind::Invalid.word())
+                .then_some(disruption.message.as_str())
+        });
+    let first = whys.next()??;
+    whys.all(|why| why == Some(first)).then_some(first)
 }
 
 #[cfg(test)]

@@ -195,10 +195,14 @@ fn verdict<'s>(
             missed.seen.insert_str(0, "at least ");
         }
         let item = clause.item.map(Part::Item);
+        let inner = item.into_iter().chain(missed.part);
         let mismatch = Mismatch {
             key: clause.key,
             wanted: clause.wanted.clone(),
-            part: [Part::Member(clause.key)].into_iter().chain(item).collect(),
+            part: [Part::Member(clause.key)]
+                .into_iter()
+                .chain(inner)
+                .collect(),
             ..missed
         };
         if clause.forbids {

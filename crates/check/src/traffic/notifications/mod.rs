@@ -11,7 +11,10 @@ use crate::{
     view,
 };
 use mcp::observation::{NotificationSeen, Observation, answer::Interest};
-use suite::model::expectation::{NotificationsWanted, Presence, Provoked, Since};
+use suite::{
+    model::expectation::{NotificationsWanted, Presence, Provoked, Since},
+    written::Part,
+};
 
 /// The method that tells of a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
@@ -133,11 +136,13 @@ fn holder<'a>(data: &str, told: &[&'a NotificationSeen]) -> Option<&'a Notificat
 fn out_of_order(wanted: &[String], told: &[&NotificationSeen]) -> Option<Mismatch> {
     let methods: Vec<&str> = told.iter().map(|one| one.method.as_str()).collect();
     let mut rest = methods.iter();
-    let broken = wanted
+    let place = wanted
         .iter()
-        .find(|method| !rest.any(|seen| seen == method))?;
+        .position(|method| !rest.any(|seen| seen == method))?;
+    let broken = &wanted[place];
     let named = phrase::quoted(broken);
     Some(Mismatch {
+        part: vec![Part::Item(place)],
         actual: Some(methods.join("\n")).filter(|text| !text.is_empty()),
         seen: if methods.contains(&broken.as_str()) {
             format!("{named} does not come after those before it")
