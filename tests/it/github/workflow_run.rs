@@ -153,7 +153,9 @@ fn what_this_workflow_was_asked_wrongly_is_its_own_affair() {
         let ran = step.finish(&project, step.dressed(&project, &arguments));
         assert!(ran.code == 2 || wrong[0] == "--baseline", "{}", ran.stdout);
         let bodies = twin.world().comments.clone();
-        let invalid = bodies.iter().any(|it| it.body.contains("invalid"));
+        let invalid = bodies
+            .iter()
+            .any(|it| it.body.contains("mcp-assert: invalid"));
         assert!(!invalid, "{wrong:?}: {bodies:?}");
     }
 }
