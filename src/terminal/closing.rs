@@ -236,7 +236,7 @@ pub(crate) fn totals(report: &RunReport) -> String {
     let text = parts.join(", ");
     format!(
         "{text} in {} ({})",
-        seconds(Duration::from_micros(report.duration_us)),
+        seconds(Duration::from_micros(report.timing.duration_us)),
         count(report.jobs, "job")
     )
 }

@@ -228,7 +228,7 @@ fn an_interrupted_shard_leaves_a_result_that_no_merge_takes_for_whole() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     interrupted(&project, &["--shard", "1/1"]);
     let blob = project.read("mcp-assert-blob.json");
-    assert!(blob.contains("\"end\":\"interrupted\""), "{blob}");
+    assert!(blob.contains("\"state\":\"interrupted\""), "{blob}");
     std::fs::create_dir(project.path().join("mcp-assert-blobs")).unwrap();
     let project = project.file("mcp-assert-blobs/1.json", blob);
     let merged = project.run(&["ci", "merge", "--badge", "badge.json"]);
@@ -260,7 +260,7 @@ fn a_log_that_cannot_be_written_is_an_error_and_the_files_tell_the_run() {
     assert!(junit.contains("tests=\"2\""), "{junit}");
     let run: serde_json::Value = serde_json::from_str(&project.read("run.json")).unwrap();
     assert_eq!(run["judgement"]["verdict"], "error", "{run}");
-    assert_eq!(run["end"], "finished", "{run}");
+    assert_eq!(run["end"]["state"], "finished", "{run}");
     let output = project.read("output");
     assert!(output.contains("\nerror\n"), "{output}");
     let mut command = project.command(&["run", "evals", "--junit", "y.xml"]);

@@ -99,7 +99,7 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
         );
 
         let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
-        assert_eq!(run["end"], "interrupted");
+        assert_eq!(run["end"]["state"], "interrupted");
         let assertions = run["assertions"].as_array().unwrap();
         let status = |at: usize| assertions[at]["status"].as_str().unwrap();
         assert_eq!(assertions.len(), 6);
@@ -156,7 +156,7 @@ fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
         assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
         assert_eq!(ended.code, Some(130), "{}", ended.stderr);
         let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
-        assert_eq!(run["end"], "interrupted");
+        assert_eq!(run["end"]["state"], "interrupted");
         assert_eq!(run["assertions"].as_array().unwrap().len(), 2_001);
     }
 }
@@ -335,7 +335,7 @@ fn an_interrupt_while_an_answer_is_looked_at_does_not_wait_for_that() {
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     assert_eq!(ended.code, Some(130), "{ended:?}");
     let report: Value = serde_json::from_str(&project.read("run.json")).unwrap();
-    assert_eq!(report["end"], "interrupted");
+    assert_eq!(report["end"]["state"], "interrupted");
     assert_eq!(report["assertions"][0]["status"], "error", "{report}");
 }
 

@@ -159,7 +159,7 @@ fn a_terminal_that_hangs_up_ends_the_run_and_the_reports_are_written() {
     let child = OnTerminal::start(&project, &SESSION).close();
     assert_eq!(end(&project, child), Some(130));
     let run = run_json(&project);
-    assert_eq!(run["end"], "interrupted");
+    assert_eq!(run["end"]["state"], "interrupted");
     assert_eq!(run["assertions"][0]["status"], "error");
     assert!(project.read("junit.xml").contains("interrupted"));
 }
@@ -171,7 +171,7 @@ fn nightly_a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
     let _going = go(project.path());
     assert_eq!(end(&project, child), Some(1));
     let run = run_json(&project);
-    assert_eq!(run["end"], "finished");
+    assert_eq!(run["end"]["state"], "finished");
     assert_eq!(run["assertions"][0]["status"], "pass");
     assert_eq!(run["assertions"][1]["status"], "fail");
     assert!(project.read("junit.xml").contains("name=\"next\""));
@@ -224,7 +224,7 @@ fn an_output_that_cannot_be_written_keeps_no_report_from_being_written() {
         assert_eq!(said.matches("cannot write").count(), 1, "{said}");
         assert!(said.contains("stdout"), "{arguments:?}: {said}");
         let run = run_json(&project);
-        assert_eq!(run["end"], "finished", "{arguments:?}");
+        assert_eq!(run["end"]["state"], "finished", "{arguments:?}");
         for at in 0..2 {
             assert_eq!(run["assertions"][at]["status"], "pass", "{arguments:?}");
         }

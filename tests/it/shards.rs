@@ -403,7 +403,7 @@ fn forge(path: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(path).unwrap();
     assert!(text.contains(from), "{from} is not in it");
     let text = text.replace(from, to);
-    let before = text.rfind("\n\"sha256\":\"").unwrap();
+    let before = text.rfind("\n\"end\":").unwrap();
     let digest: String = sha2::Sha256::digest(&text.as_bytes()[..before])
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])

@@ -30,7 +30,7 @@ const MOST_CAUSES: usize = 100;
 pub(crate) fn render(report: &RunReport) -> io::Result<String> {
     let started = started(report);
     let mut junit = Report::new("mcp-assert");
-    junit.set_time(Duration::from_micros(report.duration_us));
+    junit.set_time(Duration::from_micros(report.timing.duration_us));
     if let Some(started) = started {
         junit.set_timestamp(started);
     }
@@ -58,7 +58,7 @@ pub(crate) fn render(report: &RunReport) -> io::Result<String> {
 
 /// When the run began; unknown for an empty merge.
 fn started(report: &RunReport) -> Option<DateTime<FixedOffset>> {
-    i64::try_from(report.started_unix_ms)
+    i64::try_from(report.timing.started_unix_ms)
         .ok()
         .filter(|started| *started > 0)
         .and_then(DateTime::from_timestamp_millis)
@@ -404,8 +404,8 @@ mod tests {
             times.replace_all(&text, "").into_owned()
         };
         let mut other = sample();
-        other.started_unix_ms += 5_000;
-        other.duration_us *= 3;
+        other.timing.started_unix_ms += 5_000;
+        other.timing.duration_us *= 3;
         for record in &mut other.records {
             record.duration_us *= 2;
             record.phases.start += 77;

@@ -62,12 +62,9 @@ use text::workflow::neutral;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunReport {
-    /// What the file is that it was read from; absent in memory, as is the next.
+    /// What the file is that it was read from; absent in memory.
     #[serde(skip_serializing)]
     pub format: Option<FileFormat>,
-    /// The digest of that file.
-    #[serde(skip_serializing)]
-    pub sha256: Option<String>,
     /// What ran the assertions.
     pub tool: Tool,
     /// Where the suites came from: repository, revision, job.
@@ -76,10 +73,8 @@ pub struct RunReport {
     pub plan: PlanFacts,
     /// The shards it was put together from; none for a run that was not merged.
     pub shards: Vec<ShardFacts>,
-    /// When the run began, in milliseconds since 1970.
-    pub started_unix_ms: u64,
-    /// How long it took, in microseconds.
-    pub duration_us: u64,
+    /// When it ran, and how long.
+    pub timing: Timing,
     /// Jobs that ran at once.
     pub jobs: usize,
     /// Trials of each assertion.
@@ -115,8 +110,19 @@ pub struct RunReport {
     /// The container engine, when one was needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineRecord>,
-    /// How the run ended.
+    /// How the run ended. In the file it stands beside the digest of all before it.
+    #[serde(deserialize_with = "run_json::state_of", skip_serializing)]
     pub end: End,
+}
+
+/// When a run took place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
 }
 
 /// The format of a file of ours, and its version.

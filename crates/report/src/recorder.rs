@@ -141,7 +141,7 @@ impl Recorder {
 
     /// The report, after the last event.
     pub fn finish(mut self, duration: Duration) -> RunReport {
-        self.report.duration_us = micros(duration);
+        self.report.timing.duration_us = micros(duration);
         self.report
     }
 

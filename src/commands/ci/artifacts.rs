@@ -179,7 +179,7 @@ mod tests {
             &|at| fs::write(at.join("b"), [0xff]).unwrap(),
             "not valid UTF-8",
         );
-        case(&|at| fs::write(at.join("b"), "{").unwrap(), "no JSON");
+        case(&|at| fs::write(at.join("b"), "{").unwrap(), "invalid JSON");
         case(
             &|at| {
                 let file = fs::File::create(at.join("b")).unwrap();

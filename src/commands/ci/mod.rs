@@ -37,7 +37,7 @@ use crate::{
     terminal::live::Results,
 };
 use report::{
-    RunReport,
+    RunReport, Timing,
     failure::Frames,
     verdict::{Cause, Gate, Verdict},
 };
@@ -187,7 +187,10 @@ fn begin(context: &Context, trials: u32) -> (Screen, CiRun, CiEnvironment) {
     let mut made = CiRun {
         report: RunReport {
             tool: here::tool(&context.environment),
-            started_unix_ms: running::now_unix_ms(),
+            timing: Timing {
+                started_unix_ms: running::now_unix_ms(),
+                ..Timing::default()
+            },
             ..RunReport::default()
         },
         secrets: sinks::own_secrets(&context.environment),

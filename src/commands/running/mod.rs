@@ -37,7 +37,7 @@ use crate::{
 };
 use check::outcome::event::{Event, News};
 use report::{
-    End, Machine, RunReport, Tool,
+    End, Machine, RunReport, Timing, Tool,
     recorder::{Keep, Recorder},
     run_json::PlanFacts,
 };
@@ -275,7 +275,10 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: None,
         },
-        started_unix_ms: now_unix_ms(),
+        timing: Timing {
+            started_unix_ms: now_unix_ms(),
+            ..Timing::default()
+        },
         trials: args.selection.trials,
         planned: prepared.plan.jobs.len(),
         left_out: prepared.plan.left_out + prepared.plan.of_other_targets,

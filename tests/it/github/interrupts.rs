@@ -37,7 +37,7 @@ fn interrupted(project: &Project, mut command: Command, twin: &Twin, asked: &str
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(took < Duration::from_secs(5), "{took:?}: {said}");
     let run = project.read("run.json");
-    assert!(run.contains("\"end\":\"interrupted\""), "{run}");
+    assert!(run.contains("\"state\":\"interrupted\""), "{run}");
     assert!(project.path().join("report.xml").exists(), "{said}");
     assert_eq!(twin.world().asked, before, "{said}");
     before

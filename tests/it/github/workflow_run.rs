@@ -239,9 +239,9 @@ fn a_run_that_was_interrupted_is_told_as_that() {
     let step = telling_of(&twin, 70, &hash("head"), FORK);
     assert_eq!(told(&step, &project), "created");
     let text = project.read("run.json");
-    let cut = text.replace("\"end\":\"finished\"", "\"end\":\"interrupted\"");
+    let cut = text.replace("\"state\":\"finished\"", "\"state\":\"interrupted\"");
     assert_ne!(text, cut);
-    std::fs::write(project.path().join("run.json"), resealed(&cut)).unwrap();
+    std::fs::write(project.path().join("run.json"), cut).unwrap();
     let step = telling_of(&twin, 71, &hash("head"), FORK);
     assert_eq!(told(&step, &project), "updated");
     assert_eq!(step.output(&project, "verdict"), "interrupted");
@@ -327,8 +327,9 @@ fn a_comment_that_could_not_be_made_fails_the_job_that_is_there_for_it() {
 
 /// The report with a forged source and a valid digest.
 fn forged(report: &str, claims: &Value) -> String {
-    let lines = report
-        .split('\n')
+    let (before, end) = report.split_once("\n\"end\":").unwrap();
+    let lines = before
+        .lines()
         .map(|line| match line.strip_prefix("\"source\":") {
             Some(source) => {
                 let source = source.trim_end_matches(',');
@@ -339,17 +340,18 @@ fn forged(report: &str, claims: &Value) -> String {
             }
             None => line.to_owned(),
         });
-    resealed(&lines.collect::<Vec<_>>().join("\n"))
-}
-
-/// The report with the digest of what it now says.
-fn resealed(report: &str) -> String {
-    let (before, _) = report.split_once("\n\"sha256\":").unwrap();
-    let digest = Sha256::digest(before.as_bytes());
-    let digest = digest
-        .iter()
-        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-    format!("{before}\n\"sha256\":\"{digest}\"\n}}\n")
+    let before = lines.collect::<Vec<_>>().join("\n");
+    let digest = |text: &str| {
+        let bytes = Sha256::digest(text.as_bytes());
+        bytes
+            .iter()
+            .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    };
+    let end = end.replace(
+        &digest(report.split_once("\n\"end\":").unwrap().0),
+        &digest(&before),
+    );
+    format!("{before}\n\"end\":{end}")
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::{
     failure::{Detail, Frames, Page, Times, Tone},
     record::{AttemptRecord, Evidence, FrameRecord, Phases, Record, Sender},
 };
+use mcp::observation::disruption::Phase;
 use text::{count, head};
 
 /// Phases shorter than this, in microseconds, are not worth a word.
@@ -15,6 +16,9 @@ const LONGEST_STDERR_LINE: usize = 300;
 
 /// Frames shown when not all were asked for.
 const LAST_FRAMES: usize = 6;
+
+/// Frames shown of the beginning, and of the end, where the server never served.
+const FRAMES_OF_A_START: usize = 4;
 
 /// Characters shown of one of them.
 const LAST_FRAME_LENGTH: usize = 300;
@@ -132,26 +136,43 @@ pub(super) fn show_frames(page: &mut Page, evidence: &Evidence, detail: &Detail)
         return;
     }
     let total = evidence.wire.len().saturating_add(evidence.wire_left_out);
-    let (first, length) = match detail.frames {
-        Frames::All => (0, TRACED_FRAME_LENGTH),
-        Frames::Last | Frames::None => (
-            evidence.wire.len().saturating_sub(LAST_FRAMES),
-            LAST_FRAME_LENGTH,
-        ),
+    let (first, last, length) = match detail.frames {
+        Frames::All => (evidence.wire.as_slice(), &[][..], TRACED_FRAME_LENGTH),
+        Frames::Last | Frames::None => {
+            let (first, last) = ends(evidence);
+            (first, last, LAST_FRAME_LENGTH)
+        }
     };
-    let frames = &evidence.wire[first..];
-    let title = if frames.len() == total {
+    let shown = first.len() + last.len();
+    let title = if shown == total {
         "  frames    -> sent, <- received".to_owned()
     } else {
-        format!(
-            "  frames    {} of {total}; -> sent, <- received",
-            frames.len()
-        )
+        format!("  frames    {shown} of {total}; -> sent, <- received")
     };
     page.push(Tone::Plain, title);
-    for frame in frames {
+    for frame in first {
         page.push(Tone::Faint, drawn(frame, length, detail.times));
     }
+    if !first.is_empty() && total > shown {
+        let left_out = count(total - shown, "frame");
+        page.push(Tone::Faint, format!("    … {left_out}"));
+    }
+    for frame in last {
+        page.push(Tone::Faint, drawn(frame, length, detail.times));
+    }
+}
+
+/// The last frames; and the first ones of a server that never served, because what it wrote there may say why.
+fn ends(evidence: &Evidence) -> (&[FrameRecord], &[FrameRecord]) {
+    let wire = &evidence.wire[..];
+    let early = [Phase::Start, Phase::Handshake].map(Phase::word);
+    let disruption = evidence.disruption.as_ref();
+    let never_served = disruption.is_some_and(|it| early.contains(&it.phase.as_str()));
+    if !never_served {
+        return (&[], &wire[wire.len().saturating_sub(LAST_FRAMES)..]);
+    }
+    let (first, rest) = wire.split_at(wire.len().min(FRAMES_OF_A_START));
+    (first, &rest[rest.len().saturating_sub(FRAMES_OF_A_START)..])
 }
 
 /// One frame on one line.
@@ -239,9 +260,12 @@ mod tests {
           |   --option-53
           |   --option-54
           |   --option-55
-        frames    6 of 21; -> sent, <- received
-              1.0 ms <- usage 15
-              1.0 ms <- usage 16
+        frames    8 of 21; -> sent, <- received
+              1.0 ms -> {"method":"initialize"}
+              1.0 ms <- usage 1
+              1.0 ms <- usage 2
+              1.0 ms <- usage 3
+          … 13 frames
               1.0 ms <- usage 17
               1.0 ms <- usage 18
               1.0 ms <- usage 19

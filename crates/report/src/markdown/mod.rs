@@ -68,7 +68,7 @@ fn line_of_shard(report: &RunReport) -> String {
         report.plan.shard,
         report.plan.of,
         parts::counts(report),
-        parts::milliseconds(report.duration_us),
+        parts::milliseconds(report.timing.duration_us),
         verdict.map_or_else(String::new, |verdict| format!(", verdict: {verdict}")),
     )
 }

@@ -368,7 +368,7 @@ fn footer(page: &mut Page, report: &RunReport) {
         let note = page.inline(note);
         page.push(&format!("\nNote: {note}\n"));
     }
-    let started = i64::try_from(report.started_unix_ms)
+    let started = i64::try_from(report.timing.started_unix_ms)
         .ok()
         .and_then(DateTime::from_timestamp_millis)
         .map(|at| at.format("%Y-%m-%d %H:%M:%S UTC").to_string())
@@ -390,7 +390,7 @@ fn footer(page: &mut Page, report: &RunReport) {
     page.push(&format!(
         "\n<sub>mcp-assert {}, {started}, {planned}{} with {}{digests}</sub>\n",
         inline(&report.tool.version, SHORT_INLINE),
-        milliseconds(report.duration_us),
+        milliseconds(report.timing.duration_us),
         count(report.jobs, "job"),
     ));
 }

@@ -225,11 +225,11 @@ fn take(
             &format!("shard {shard} was interrupted (`{}`)", blob.name),
         ));
     }
-    report.started_unix_ms = match report.started_unix_ms {
-        0 => run.started_unix_ms,
-        known => known.min(run.started_unix_ms),
+    report.timing.started_unix_ms = match report.timing.started_unix_ms {
+        0 => run.timing.started_unix_ms,
+        known => known.min(run.timing.started_unix_ms),
     };
-    report.duration_us = report.duration_us.max(run.duration_us);
+    report.timing.duration_us = report.timing.duration_us.max(run.timing.duration_us);
     report.jobs = report.jobs.max(run.jobs);
     report.notes.extend(run.notes);
     for problem in run.problems {
@@ -255,8 +255,8 @@ fn facts(shard: usize, planned: &PlannedShard, blob: Option<&Blob>) -> ShardFact
         shard: u32::try_from(shard).unwrap_or(u32::MAX),
         attempt: blob.map_or(0, Blob::attempt),
         planned_us: planned.planned_us,
-        duration_us: blob.map_or(0, |blob| blob.run.duration_us),
-        started_unix_ms: blob.map_or(0, |blob| blob.run.started_unix_ms),
+        duration_us: blob.map_or(0, |blob| blob.run.timing.duration_us),
+        started_unix_ms: blob.map_or(0, |blob| blob.run.timing.started_unix_ms),
     }
 }
 

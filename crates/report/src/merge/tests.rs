@@ -41,8 +41,8 @@ fn run(plan: &PlanFile, shard: usize) -> RunReport {
         ids: planned.ids.clone(),
         planned_us: planned.planned_us,
     };
-    run.duration_us = 1_000 * shard as u64;
-    run.started_unix_ms = 500;
+    run.timing.duration_us = 1_000 * shard as u64;
+    run.timing.started_unix_ms = 500;
     run
 }
 
@@ -83,7 +83,10 @@ fn all_shards_make_the_whole() {
     let ids: Vec<&str> = run.records.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["a.yaml::a", "a.yaml::b", "a.yaml::c", "b.yaml::d"]);
     assert_eq!((run.planned, run.missing(), run.left_out), (4, 0, 0));
-    assert_eq!((run.duration_us, run.started_unix_ms), (3_000, 500));
+    assert_eq!(
+        (run.timing.duration_us, run.timing.started_unix_ms),
+        (3_000, 500)
+    );
     let shards: Vec<(u32, u64)> = run.shards.iter().map(|it| (it.shard, it.attempt)).collect();
     assert_eq!(shards, [(1, 1), (2, 1), (3, 1)]);
     assert_eq!((run.plan.shard, run.plan.of), (0, 3));
@@ -169,7 +172,7 @@ fn one_result_twice_counts_once_and_two_rivals_are_named() {
     same.push(blob("again.json", &run(&plan, 2)));
     assert_eq!(causes(same), []);
     let mut other = run(&plan, 2);
-    other.duration_us += 1;
+    other.timing.duration_us += 1;
     let mut rivals = blobs(|_, _| ());
     rivals.push(blob("rival.json", &other));
     let found = causes(rivals);

@@ -3,12 +3,12 @@
 
 mod read;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 pub use self::read::{Unreadable, parse};
 
-use crate::{FileFormat, RunReport, cleaner::cut, record::Record};
+use crate::{End, FileFormat, RunReport, cleaner::cut, record::Record};
 use text::{CUT, count, digest::sha256, workflow::neutral};
 
 /// What stands in `format`.
@@ -21,7 +21,22 @@ const VERSION: u64 = 1;
 pub const LONGEST_FILE: usize = 64 * 1024 * 1024;
 
 /// The beginning of the last member; unique, because texts contain no raw line ends.
-const END_MARK: &str = "\n\"sha256\":\"";
+const END_MARK: &str = "\n\"end\":";
+
+/// The last member.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndFacts {
+    /// The digest of all before it.
+    sha256: String,
+    /// How the run ended.
+    state: End,
+}
+
+/// Reads the last member; its digest is checked on the text.
+pub(crate) fn state_of<'de, D: Deserializer<'de>>(end: D) -> Result<End, D::Error> {
+    EndFacts::deserialize(end).map(|end| end.state)
+}
 
 /// The part of a run that is planned before it begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,13 +101,14 @@ pub fn render(report: &RunReport) -> String {
         text.extend([",\n\"", name, "\":", &neutral::json(value.to_string())]);
     }
     text.push(',');
-    let end = ending(&sha256(text.as_bytes()));
+    let end = ending(text.as_bytes(), report.end);
     text + &end
 }
 
-/// The last member, the digest of all before it, and what closes the file.
-fn ending(sha256: &str) -> String {
-    format!("{END_MARK}{sha256}\"\n}}\n")
+/// The last member, behind this text, and what closes the file.
+fn ending(before: &[u8], state: End) -> String {
+    let sha256 = sha256(before);
+    format!("{END_MARK}{}\n}}\n", sorted(&EndFacts { sha256, state }))
 }
 
 /// Shortens the records until the file fits, so that every report of a stored run equals the one made from its file.

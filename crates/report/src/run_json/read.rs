@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{END_MARK, FORMAT, LONGEST_FILE, VERSION, ending};
 use crate::{FileFormat, RunReport, notes_at_most};
-use text::{clean, digest::sha256, head, is_clean_prose};
+use text::{clean, head, is_clean_prose};
 
 /// Characters shown of what is wrong.
 const SHOWN: usize = 300;
@@ -57,10 +57,10 @@ pub fn parse(text: &str) -> Result<RunReport, Unreadable> {
         Ok(report) => report,
         Err(error) => return broken(&format!("it is not as written: {error}")),
     };
-    if text[before..] != ending(&sha256(&text.as_bytes()[..before])) {
+    if text[before..] != ending(&text.as_bytes()[..before], report.end) {
         return broken("its digest is wrong: it was cut off or changed");
     }
-    (report.format, report.sha256) = (None, None);
+    report.format = None;
     // A file from elsewhere may exceed the limits.
     notes_at_most(&mut report.notes);
     if let Some(judgement) = &mut report.judgement {

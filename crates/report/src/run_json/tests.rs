@@ -91,7 +91,12 @@ fn what_was_changed_is_refused() {
         &text.replace("\"status\":\"fail\"", "\"status\":\"pass\""),
         "digest",
     );
-    case(&text.replace("\"sha256\":\"", "\"sha265\":\""), "no end");
+    case(
+        &text
+            .replace("finished", "interrupted")
+            .replace("\"end\"", "\"eng\""),
+        "no end",
+    );
     case(
         &text.replacen("\"version\":1", "\"version\":7", 1),
         "version",
@@ -102,7 +107,8 @@ fn what_was_changed_is_refused() {
     let hidden = text.replacen("\"greets\"", "\"\u{202e}\"", 1);
     case(&resealed(&hidden), "never cleaned");
     case(&text.replace("\n}\n", "\n}\n\n"), "digest");
-    case(&text.replace("\"finished\"", "\"interrupted\""), "digest");
+    let tail = text.replace("\"state\":\"finished\"", "\"state\": \"finished\"");
+    case(&tail, "digest");
     let unknown = text.replacen("\"id\":", "\"idea\":1,\"id\":", 1);
     case(&resealed(&unknown), "unknown field `idea`");
 }
@@ -193,8 +199,8 @@ fn numbers_of_a_stranger_break_no_format() {
 
 /// The text with a digest that fits.
 fn resealed(text: &str) -> String {
-    let before = text.rfind("\n\"sha256\":\"").unwrap();
-    let end = before + 11;
+    let before = text.rfind("\n\"end\":").unwrap();
+    let end = text[before..].find("\"sha256\":\"").unwrap() + before + 10;
     let digest = sha256(&text.as_bytes()[..before]);
     format!("{}{digest}{}", &text[..end], &text[end + 64..])
 }

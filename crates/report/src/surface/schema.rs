@@ -19,6 +19,9 @@ use super::{
 /// Schemas within schemas that are compared.
 const DEEPEST: usize = 32;
 
+/// Pairs of schemas that are compared: nested alternatives make three pairs of two, and three of each of those.
+const MOST_PAIRS: usize = 4_000;
+
 /// Which values a change lets in or keeps out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -75,6 +78,7 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
         noun,
         found: Vec::new(),
         depth: 0,
+        pairs: 0,
         is_cut,
     };
     walk.pair("", &before.schema, &now.schema);
@@ -96,6 +100,7 @@ struct Walk {
     noun: &'static str,
     found: Vec<Difference>,
     depth: usize,
+    pairs: usize,
     /// Whether a bound kept something from being compared.
     is_cut: bool,
 }
@@ -119,7 +124,8 @@ impl Walk {
         if old == new {
             return;
         }
-        if self.depth >= DEEPEST {
+        self.pairs += 1;
+        if self.depth >= DEEPEST || self.pairs > MOST_PAIRS {
             self.is_cut = true;
             return;
         }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Catalogs, Surface, Weight, name_for};
+use super::{Catalogs, Surface, Weight, name_for, schema};
 use crate::compare::Scope;
 use mcp::observation::catalog::{Catalog, Listing};
 
@@ -419,6 +419,22 @@ fn neither_chains_nor_crowds_of_references_are_followed_without_end() {
     };
     let found = lines(&compare(&tool(&crowd("string")), &tool(&crowd("integer"))));
     assert!(found.iter().any(|line| line.starts_with('!')), "{found:?}");
+}
+
+#[test]
+fn nested_alternatives_are_compared_within_a_bound() {
+    fn nested(depth: usize, leaf: &str) -> Value {
+        if depth == 0 {
+            return json!({"enum": [leaf]});
+        }
+        let below = |side| nested(depth - 1, &format!("{leaf}{side}"));
+        json!({"type": "object", "anyOf": [below("a"), below("b")]})
+    }
+    let with = |leaf| json!({"properties": {"p": nested(9, leaf)}});
+    let found = schema::compare("parameter", &with("x"), &with("y"));
+    let last = found.last().map(|it| it.what.as_str());
+    let too_large = "the schema is too large to compare every parameter";
+    assert_eq!(last, Some(too_large));
 }
 
 #[test]

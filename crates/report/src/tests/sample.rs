@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    Format, RunReport, Tool,
+    Format, RunReport, Timing, Tool,
     recorder::{Keep, Recorder},
 };
 use check::outcome::{
@@ -355,7 +355,10 @@ pub fn report(outcomes: Vec<Outcome>, trials: u32) -> RunReport {
             version: "9.9.9".to_owned(),
             sha256: None,
         },
-        started_unix_ms: 1_700_000_000_000,
+        timing: Timing {
+            started_unix_ms: 1_700_000_000_000,
+            ..Timing::default()
+        },
         trials,
         ..RunReport::default()
     };
