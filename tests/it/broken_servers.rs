@@ -281,7 +281,7 @@ fn a_server_that_never_served_shows_what_it_said_first_and_what_it_was_given() {
                 "it says what is wrong above its usage",
                 sh("echo 'error: no database'; seq -f 'as %g' 1 30; echo 'no database, no start' >&2; seq 1 50 >&2; exit 2"),
                 crash,
-                &["<- error: no database", "… 24 frames", "| no database, no start", "| … 31 lines"],
+                &["<- error: no database", "… 24 frames", "| no database, no start", "… 31 lines"],
             )
             .with(&["stdout-noise"]),
             red(
