@@ -55,6 +55,8 @@ pub(super) struct ServerRegistry {
     servers: Servers,
     /// Places in `distinct`, by what is written of a server.
     by_text: HashMap<String, usize>,
+    /// The same by address, because loading shares equal servers; the `Arc` keeps the address from being reused.
+    by_address: HashMap<usize, (Arc<Server>, usize)>,
     /// Names, with their places.
     by_target: HashMap<(Option<String>, usize), (String, usize)>,
     /// Places in `listed`, by the server's place and the capabilities.
@@ -65,12 +67,17 @@ pub(super) struct ServerRegistry {
 impl ServerRegistry {
     /// The place of a server among those that differ.
     pub(super) fn meet(&mut self, server: &Arc<Server>) -> usize {
+        let address = Arc::as_ptr(server).addr();
+        if let Some((_, place)) = self.by_address.get(&address) {
+            return *place;
+        }
         let distinct = &mut self.servers.distinct;
         let text = format!("{:?}", server.target);
         let place = *self.by_text.entry(text).or_insert(distinct.len());
         if place == distinct.len() {
             distinct.push(Arc::clone(server));
         }
+        self.by_address.insert(address, (Arc::clone(server), place));
         place
     }
 
