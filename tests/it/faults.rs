@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{harness::Project, serve::Server};
+use crate::{
+    harness::{Project, assert_generated},
+    serve::Server,
+};
 
 const ABORTED: i32 = 6;
 const SEGFAULT: i32 = 11;
@@ -570,15 +573,5 @@ fn reference() -> String {
 
 #[test]
 fn the_reference_is_made_from_the_catalogue() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/faults.md");
-    let wanted = reference();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &wanted).unwrap();
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "run the tests once with UPDATE_DOCS=1 and look at the change"
-    );
+    assert_generated("docs/reference/faults.md", &reference());
 }

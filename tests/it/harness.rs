@@ -159,3 +159,16 @@ pub(crate) fn mask(text: &str, folder: &Path) -> String {
     let text = TIMES.replace_all(&text, "[TIME]");
     PADDED.replace_all(&text, "  [TIME]").into_owned()
 }
+
+/// Checks that a page of the repository is what the program makes of it; with `UPDATE_DOCS=1` it is written first.
+pub(crate) fn assert_generated(page: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "{page} is not what the program says: run this test with UPDATE_DOCS=1 and look at the change"
+    );
+}

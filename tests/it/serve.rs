@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::Project;
+use crate::harness::{Project, assert_generated};
 
 /// A running server and its pipes.
 pub(crate) struct Server {
@@ -346,13 +346,5 @@ fn the_page_of_tools_is_made_from_the_catalogue() {
         format!("| `{}` | {} | {needs} |\n", text("name"), text("about"))
     });
     let wanted = format!("{INTRODUCTION}{}", rows.collect::<String>());
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/server.md");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &wanted).unwrap();
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "run the tests once with UPDATE_DOCS=1 and look at the change"
-    );
+    assert_generated("docs/reference/server.md", &wanted);
 }

@@ -3,7 +3,9 @@
 //! A row is written as two paragraphs, `Go tool: …` and `Here: …`. `` Go tool and `--compat`: … `` says that the option
 //! brings the old verdict back. The title of a section is the first line of its file.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
+
+use crate::harness::assert_generated;
 
 /// The files with rows below `tests/it`, and the titles of those that are about more.
 const SOURCES: [(&str, &str, &str); 9] = [
@@ -127,15 +129,7 @@ fn page() -> String {
 
 #[test]
 fn the_page_holds_the_rows_of_the_tests() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/compat.md");
     let wanted = page();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&file, &wanted).unwrap();
-    }
-    let written = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        written == wanted,
-        "docs/reference/compat.md is not what the tests say: run this test with UPDATE_DOCS=1"
-    );
+    assert_generated("docs/reference/compat.md", &wanted);
     assert!(wanted.lines().count() > 100, "{wanted}");
 }
