@@ -102,7 +102,7 @@ pub struct Endpoint {
     pub auth: Option<Auth>,
     /// Which certificates are trusted.
     pub trust: Trust,
-    /// Whether sessions there do not meet, so that assertions may run at the same time.
+    /// Whether sessions there share no state, so that assertions may run at the same time.
     pub parallel: bool,
 }
 

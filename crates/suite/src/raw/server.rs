@@ -57,8 +57,8 @@ shape! {
         auth = "auth": RawAuth;
         /// Which certificates a server behind `https` may have.
         tls = "tls": RawTls;
-        /// `true`: assertions at the same `url` may run at the same time, because sessions there do not meet. Default: one
-        /// after another. A server that each assertion starts is its own in any case.
+        /// `true`: assertions at the same `url` may run at the same time, because sessions there share no state. Default:
+        /// one after another. A server that is started for an assertion is never shared.
         parallel = "parallel": bool;
     }
 }
