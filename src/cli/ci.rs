@@ -1,5 +1,5 @@
 //! Options of `mcp-assert ci`, `ci plan` and `ci merge`. Each is an input of the action with the same name and default,
-//! except `--reuse-server`, `--compat` and `ci plan --shards`.
+//! except `--compat` and `ci plan --shards`.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,9 @@ use std::{
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::options::{Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs, duration};
+use super::options::{
+    FlakyArgs, Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs, duration,
+};
 use suite::plan::shard::Shard;
 
 /// Options of `ci`.
@@ -40,6 +42,9 @@ pub(crate) struct CiArgs {
     /// How it runs.
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    /// What else is a failure.
+    #[command(flatten)]
+    pub(crate) strictness: StrictnessArgs,
     /// Run the code of an untrusted pull request with the rights of this workflow
     #[arg(long)]
     pub(crate) dangerously_run_untrusted_head: bool,
@@ -179,6 +184,9 @@ pub(crate) struct JudgingArgs {
     /// Exit with 1 if a server's surface has breaking changes against the baseline
     #[arg(long)]
     pub(crate) fail_on_breaking: bool,
+    /// Whether flaky passes fail.
+    #[command(flatten)]
+    pub(crate) flaky: FlakyArgs,
     /// Pass even if nothing is executed
     #[arg(long)]
     pub(crate) allow_empty: bool,

@@ -48,7 +48,7 @@ pub(crate) struct Input {
 
 /// Options without an input: the number of shards follows from durations, and the others are for users of the Go tool's
 /// `ci`. `compat: true` of the settings applies in the action too.
-const NO_INPUTS: [&str; 4] = ["shards", "reuse_server", "compat", "no_compat"];
+const NO_INPUTS: [&str; 3] = ["shards", "compat", "no_compat"];
 
 impl Mode {
     /// All modes.
@@ -181,14 +181,9 @@ mod tests {
             [Mode::Run, Mode::Shard, Mode::Merge]
         );
         assert_eq!(known("plan").modes, [Mode::Plan, Mode::Shard, Mode::Merge]);
-        for absent in [
-            "help",
-            "color",
-            "shards",
-            "version",
-            "compat",
-            "reuse-server",
-        ] {
+        assert_eq!(known("reuse-server").modes, [Mode::Run, Mode::Shard]);
+        assert_eq!(known("fail-flaky").modes, known("threshold").modes);
+        for absent in ["help", "color", "shards", "version", "compat"] {
             assert!(!all.iter().any(|it| it.name == absent), "{absent}");
         }
     }

@@ -78,6 +78,28 @@ pub(crate) struct PlaceArgs {
     pub(crate) reuse_server: bool,
 }
 
+/// What else is a failure.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct StrictnessArgs {
+    /// Fail on protocol findings
+    #[arg(long)]
+    pub(crate) strict_protocol: bool,
+    /// Fail on passing assertions that prove nothing
+    #[arg(long)]
+    pub(crate) strict_vacuity: bool,
+    /// Treat unset variables in `env` as a problem
+    #[arg(long)]
+    pub(crate) strict_env: bool,
+}
+
+/// Whether a flaky pass is a failure.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct FlakyArgs {
+    /// Fail on flaky passes
+    #[arg(long)]
+    pub(crate) fail_flaky: bool,
+}
+
 /// The reports that are written to files.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SinkArgs {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::options::{Isolation, PlaceArgs, SelectionArgs, SinkArgs};
+use super::options::{FlakyArgs, Isolation, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs};
 use suite::plan::shard::Shard;
 
 /// The largest factor on deadlines.
@@ -85,21 +85,15 @@ pub(crate) struct RunArgs {
     /// Write this run as a baseline, after any comparison
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) save_baseline: Option<PathBuf>,
-    /// Fail on protocol findings
-    #[arg(long)]
-    pub(crate) strict_protocol: bool,
-    /// Fail on passing assertions that prove nothing
-    #[arg(long)]
-    pub(crate) strict_vacuity: bool,
+    /// What else is a failure.
+    #[command(flatten)]
+    pub(crate) strictness: StrictnessArgs,
     /// Run nothing if any file is invalid
     #[arg(long)]
     pub(crate) strict_load: bool,
-    /// Treat unset variables in `env` as a problem
-    #[arg(long)]
-    pub(crate) strict_env: bool,
-    /// Fail on flaky passes
-    #[arg(long)]
-    pub(crate) fail_flaky: bool,
+    /// Whether flaky passes fail.
+    #[command(flatten)]
+    pub(crate) flaky: FlakyArgs,
     /// Show the frames of every assertion
     #[arg(long)]
     pub(crate) trace: bool,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    cli::{run::RunArgs, validate::ValidateArgs},
+    cli::{options::StrictnessArgs, run::RunArgs, validate::ValidateArgs},
     commands::{
         Context,
         running::{self, Refusal},
@@ -24,7 +24,10 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         paths.push(PathBuf::from("evals"));
     }
     let mut typed = RunArgs {
-        strict_env: args.strict_env,
+        strictness: StrictnessArgs {
+            strict_env: args.strict_env,
+            ..StrictnessArgs::default()
+        },
         ..RunArgs::default()
     };
     typed.selection.rules = args.rules;

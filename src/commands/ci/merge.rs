@@ -70,6 +70,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         misuse,
         wishes,
         demands,
+        flaky: args.judging.flaky,
         baseline: &args.judging.baseline,
         update_baseline,
         secrets: made.secrets,

@@ -28,6 +28,7 @@ use super::{
 use crate::{
     cli::{
         ci::{CiArgs, CiVerb, Store, Switch},
+        options::FlakyArgs,
         run::RunArgs,
     },
     deliver::{
@@ -90,6 +91,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         misuse: None,
         wishes,
         demands: options::demands(&args.judging),
+        flaky: args.judging.flaky,
         baseline: &args.judging.baseline,
         update_baseline,
         secrets: made.secrets,
@@ -133,6 +135,7 @@ fn report_no_run(
         misuse: None,
         wishes: options::wishes_of_refused(marked),
         demands: options::NO_DEMANDS,
+        flaky: FlakyArgs::default(),
         baseline: &Store::Off,
         update_baseline: &Store::Off,
         secrets: made.secrets,

@@ -25,6 +25,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         docker: args.image.clone(),
         isolation: Some(args.isolation),
         place: args.place.clone(),
+        strictness: args.strictness,
         trace: args.verbose,
         ..selected(&args.suites)
     }

@@ -5,8 +5,11 @@ use std::{collections::BTreeSet, io::Write, path::Path};
 
 use super::{UPDATE_BASELINE, cause_of, remote, remote::BaselineLookup, sinks};
 use crate::{
-    cli::ci::{Store, Switch},
-    commands::running::{Screen, baseline},
+    cli::{
+        ci::{Store, Switch},
+        options::FlakyArgs,
+    },
+    commands::running::{self, Screen, baseline},
     deliver::{
         self, DeliverError, Destination,
         bounds::Bounds,
@@ -36,6 +39,8 @@ pub(super) struct Reporting<'a> {
     pub(super) wishes: Wishes,
     /// The demands on the run.
     pub(super) demands: Demands,
+    /// Whether a flaky pass is red.
+    pub(super) flaky: FlakyArgs,
     /// The baseline to compare with.
     pub(super) baseline: &'a Store,
     /// Where to write the new baseline.
@@ -72,6 +77,10 @@ impl Reporting<'_> {
         } else {
             Scope::Part
         };
+        if let Some(flaky) = running::flaky(&report, self.flaky) {
+            causes.push(Cause::new(Verdict::Fail, &flaky));
+            told += 1;
+        }
         causes.extend(self.misuse.clone());
         let known = match self.compare(&mut report, scope, screen) {
             Ok(known) => known,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{cli::run::RunArgs, terminal::live::Results};
 use report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE};
-use text::{count, exit::ExitCode};
+use text::exit::ExitCode;
 
 /// Runs suites as the options say.
 pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
@@ -67,7 +67,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
             return Err(refusal);
         }
     };
-    report.reds = flaky(&report, args).into_iter().collect();
+    report.reds.extend(running::flaky(&report, args.flaky));
     note_reds(&report, &screen);
     let report = reports.deliver(report, &mut screen)?;
     let has_given_up = screen.context.streams.has_given_up();
@@ -103,19 +103,6 @@ fn note_reds(report: &RunReport, screen: &Screen) {
             screen.note(red);
         }
     }
-}
-
-/// The message for `--fail-flaky`.
-fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
-    let assertions = report.assertions();
-    let number = assertions.iter().filter(|it| it.flaky > 0).count();
-    let are = if number == 1 { "is" } else { "are" };
-    (args.fail_flaky && number > 0).then(|| {
-        format!(
-            "{} {are} flaky: --fail-flaky makes the run fail",
-            count(number, "assertion")
-        )
-    })
 }
 
 fn nothing_selected(prepared: &Prepared) -> Refusal {

@@ -30,7 +30,7 @@ pub(super) use self::{
 };
 use super::{Context, runtime};
 use crate::{
-    cli::run::RunArgs,
+    cli::{options::FlakyArgs, run::RunArgs},
     deliver::stdout::Stdout,
     run::{self, RunEnd, RunOptions},
     terminal::live::Live,
@@ -250,6 +250,18 @@ async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
         // Write errors are reported at the end.
         let _ = stage.live.tick(stage.out);
     }
+}
+
+/// The message for `--fail-flaky`.
+pub(super) fn flaky(report: &RunReport, asked: FlakyArgs) -> Option<String> {
+    if !asked.fail_flaky {
+        return None;
+    }
+    let assertions = report.assertions();
+    let number = assertions.iter().filter(|it| it.flaky > 0).count();
+    let are = if number == 1 { "is" } else { "are" };
+    let which = || count(number, "assertion");
+    (number > 0).then(|| format!("{} {are} flaky: --fail-flaky makes the run fail", which()))
 }
 
 /// The current Unix time in milliseconds.

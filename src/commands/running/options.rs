@@ -125,8 +125,8 @@ impl Prepared {
         RunOptions {
             jobs: self.jobs(args.place.jobs),
             rules: Rules {
-                strict_protocol: args.strict_protocol,
-                strict_vacuity: args.strict_vacuity,
+                strict_protocol: args.strictness.strict_protocol,
+                strict_vacuity: args.strictness.strict_vacuity,
             },
             fail_fast: args.fail_fast,
             reuse_server: args.place.reuse_server,
@@ -256,7 +256,7 @@ pub(crate) fn load(
     let load = |dialect| {
         let options = LoadOptions {
             dialect,
-            unset_variables: if args.strict_env {
+            unset_variables: if args.strictness.strict_env {
                 UnsetVariables::Refuse
             } else {
                 UnsetVariables::Warn
