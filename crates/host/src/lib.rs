@@ -9,10 +9,12 @@
 //! - [`process`]: process groups, the closing ladder (end of input, SIGTERM, SIGKILL) and orphans.
 //! - [`container`]: [`Containers`](container::Containers) speaks to the engine's API with `bollard`: images, builds,
 //!   networks, archives in and out, and what the engine says when it refuses.
+//! - [`checkout::Checkout`]: the files of another revision.
 //! - [`sweep`]: what killed runs left, removed.
 //!
 //! Each process, container and folder has one owner with an awaited end. `Drop` is only a net.
 
+pub mod checkout;
 pub mod contained;
 pub mod container;
 mod container_files;
