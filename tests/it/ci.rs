@@ -504,3 +504,35 @@ fn a_run_without_an_image_for_any_server_could_not_run_and_says_once_why() {
     assert_eq!(causes.matches(why).count(), 1, "{causes}");
     assert!(causes.contains("`image: IMAGE`"), "{causes}");
 }
+
+#[test]
+fn what_is_a_failure_besides_is_one_in_ci_too() {
+    let conformance = |args: &str, assert: &str| {
+        format!("name: a\nserver: {{builtin: conformance, args: {args}}}\nassert: {assert}\n")
+    };
+    let case = |suite: &str, more: &[&str], option: &str, code, verdict| {
+        let project = Project::with_suite(suite);
+        let more = [&["--report-json", "run.json"], more].concat();
+        expect(&ci(&project, &more), 0, "pass");
+        let project = Project::with_suite(suite);
+        expect(
+            &ci(&project, &[&more[..], &[option]].concat()),
+            code,
+            verdict,
+        );
+        project
+    };
+    let flaky = "{tool: flaky, args: {mode: first, n: 2, key: a}, expect: {not_error: true}}";
+    let flaky = conformance("[--state, s.json]", flaky);
+    case(&flaky, &["--retries", "2"], "--fail-flaky", 1, "fail");
+    let stored = case(&flaky, &["--retries", "2"], "--baseline=off", 0, "pass");
+    let merge = ["ci", "merge", "--blobs", "run.json", "--fail-flaky"];
+    expect(&stored.run(&merge), 1, "fail");
+    let hello = "{tool: echo, args: {message: hi}, expect: {contains: [hi]}}";
+    let loud = conformance("[--fault, stdout-banner]", hello);
+    case(&loud, &[], "--strict-protocol", 1, "fail");
+    let weak = "{tool: slow, args: {milliseconds: two days}, expect: {is_error: true}}";
+    case(&conformance("[]", weak), &[], "--strict-vacuity", 1, "fail");
+    let unset = conformance("[], env: {A: $NOPE_KEY}", hello);
+    case(&unset, &[], "--strict-env", 2, "invalid");
+}
