@@ -54,6 +54,9 @@ pub(crate) struct CiArgs {
     /// When it is red.
     #[command(flatten)]
     pub(crate) judging: JudgingArgs,
+    /// Lines of shell that build the base with `--baseline build`, in its checkout, where servers are processes
+    #[arg(long, value_name = "LINES")]
+    pub(crate) baseline_prepare: Option<String>,
     /// Where it is told.
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
@@ -66,10 +69,11 @@ pub(crate) struct CiArgs {
 }
 
 /// Options that conflict with `--shard`: the plan selects assertions, and the merge judges the whole run.
-pub(super) const OF_THE_WHOLE: [&str; 9] = [
+pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "filter",
     "tags",
     "baseline",
+    "baseline_prepare",
     "update_baseline",
     "fail_on_regression",
     "fail_on_breaking",
@@ -115,7 +119,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
     /// Take durations from the data branch (`auto`), from a file, or from nowhere
-    #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
+    #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::compared_from_text)]
     pub(crate) baseline: Store,
     /// Branch for badges, baselines and durations
     #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
@@ -172,8 +176,8 @@ pub(crate) struct JudgingArgs {
     // No default of clap's: a merge asks what is given besides what was asked before, also where it is the usual.
     #[arg(long, value_name = "PERCENT", value_parser = Percent::from_text)]
     pub(crate) threshold: Option<Percent>,
-    /// Compare with the baseline of the data branch (`auto`), of a file, or not at all
-    #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
+    /// Compare with the baseline of the data branch (`auto`), of a file, with the base built and run here (`build`), or not at all
+    #[arg(long, value_name = "auto|build|off|PATH", default_value = "auto", value_parser = Store::compared_from_text)]
     pub(crate) baseline: Store,
     /// Write the baseline after comparing: to the data branch (`auto`), to a file, or not at all
     #[arg(long, visible_alias = "save-baseline", value_name = "auto|off|PATH", default_value = "off", value_parser = Store::from_text)]
@@ -248,6 +252,8 @@ const LIKE_OFF: [&str; 5] = ["off", "false", "no", "none", "never"];
 pub(crate) enum Store {
     /// On the data branch.
     Auto,
+    /// Nowhere: the base is built and run.
+    Build,
     /// Nowhere.
     Off,
     /// In this file.
@@ -259,7 +265,15 @@ impl Store {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Auto | Self::Off => None,
+            Self::Auto | Self::Build | Self::Off => None,
+        }
+    }
+
+    /// Parses `auto`, `build`, `off` or a path.
+    fn compared_from_text(text: &str) -> Result<Self, String> {
+        match text {
+            "build" => Ok(Self::Build),
+            other => Self::from_text(other),
         }
     }
 

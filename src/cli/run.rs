@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::options::{FlakyArgs, Isolation, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs};
-use suite::plan::shard::Shard;
+use suite::{discover::Elsewhere, plan::shard::Shard};
 
 /// The largest factor on deadlines.
 const LARGEST_FACTOR: f64 = 1e6;
@@ -97,6 +97,9 @@ pub(crate) struct RunArgs {
     /// Show the frames of every assertion
     #[arg(long)]
     pub(crate) trace: bool,
+    /// Where the paths of servers and fixtures start instead, for a plan that nobody typed.
+    #[arg(skip)]
+    pub(crate) servers_in: Option<Elsewhere>,
 }
 
 /// Parses a factor on deadlines.

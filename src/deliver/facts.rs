@@ -41,6 +41,29 @@ impl CiEnvironment {
         self.source.event.as_deref() == Some(TELLING_EVENT)
     }
 
+    /// The base branch of a pull request or merge queue.
+    pub(crate) fn base_branch(&self) -> Option<String> {
+        let text = |pointer: &str| self.event.pointer(pointer).and_then(Value::as_str);
+        let queue = || text("/merge_group/base_ref")?.strip_prefix("refs/heads/");
+        // The event does not name the base branch of a fork's pull request; the default branch is assumed.
+        let proposed = || {
+            let event = text("/workflow_run/event")?;
+            let default = text("/repository/default_branch")?;
+            event.starts_with("pull_request").then_some(default)
+        };
+        let base = text("/pull_request/base/ref")
+            .or_else(queue)
+            .or_else(proposed);
+        base.map(str::to_owned)
+    }
+
+    /// Whether the tested revision is GitHub's merge of a pull request with its base branch.
+    pub(crate) fn tests_merge(&self, tested: &str) -> bool {
+        let reference = self.source.reference.as_deref().unwrap_or_default();
+        let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
+        merged && self.environment.variable("GITHUB_SHA") == Some(tested)
+    }
+
     /// The API token, from the environment only.
     pub(crate) fn token(&self) -> Option<&str> {
         self.environment.set("GITHUB_TOKEN")

@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::{
-    sync::{Mutex, mpsc::UnboundedSender},
+    sync::{Mutex, OwnedMutexGuard, mpsc::UnboundedSender},
     task::{self, JoinSet},
     time::sleep,
 };
@@ -40,12 +40,46 @@ use suite::plan::{
     job::{Job, Lane, Planned, RunJob, Work},
 };
 
+/// What plans share that run at the same time.
+#[derive(Clone)]
+pub(super) struct Common {
+    /// How many jobs do what at once.
+    pub(super) slots: Arc<Slots>,
+    /// The lanes that jobs of different plans must not enter together, where there are several plans.
+    pub(super) lanes: Option<Arc<Lanes>>,
+}
+
+/// Lanes by name.
+type Lanes = std::sync::Mutex<HashMap<String, Arc<Mutex<()>>>>;
+
+impl Common {
+    /// Of one plan.
+    pub(super) fn of(options: &RunOptions) -> Self {
+        let slots = Slots::new(options.jobs, options.interrupt.child_token());
+        Self {
+            slots: Arc::new(slots),
+            lanes: None,
+        }
+    }
+
+    /// Waits until no job of another plan is in the job's lane; the lane is left when the guard is dropped. Only for a job
+    /// that has its slot: one that waits for a slot in the lane would keep out the one that has it.
+    async fn alone(&self, planned: &Planned) -> Option<OwnedMutexGuard<()>> {
+        let (lanes, lane) = (self.lanes.as_ref()?, planned.terms.lane.as_ref()?);
+        let lane = {
+            let mut lanes = lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(lanes.entry(lane.to_string()).or_default())
+        };
+        Some(lane.lock_owned().await)
+    }
+}
+
 /// What the jobs of a run share.
 pub(super) struct Shared {
     pub(super) plan: Plan,
     pub(super) options: RunOptions,
-    /// How many jobs do what at once.
-    pub(super) slots: Slots,
+    /// What it shares with another plan.
+    pub(super) common: Common,
     /// What its servers are started with.
     pub(super) host: Host,
     pub(super) catalogs: Catalogs,
@@ -64,11 +98,12 @@ impl Shared {
     pub(super) fn new(
         plan: Plan,
         options: RunOptions,
+        common: Common,
         (events, lanes): (UnboundedSender<Event>, UnboundedSender<JobIndex>),
     ) -> Self {
         Self {
             plan,
-            slots: Slots::new(options.jobs, options.interrupt.child_token()),
+            common,
             host: Host {
                 environment: Arc::clone(&options.environment),
                 fixture: options.fixture.clone(),
@@ -224,6 +259,7 @@ pub(super) async fn carry_out(
     if !ahead::can_start(planned, shared) && !reporter.turn(slot).await {
         return None;
     }
+    let _alone = shared.common.alone(planned).await;
     let work = &Arc::new(RunJob {
         planned: planned.clone(),
         body: Arc::clone(&planned.assertion.body),
@@ -278,7 +314,7 @@ async fn beside_the_next(
         if let Some(patience) = patience {
             sleep(patience).await;
         }
-        shared.slots.room_to_close().await
+        shared.common.slots.room_to_close().await
     };
     let _room = tokio::select! {
         biased;

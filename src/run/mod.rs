@@ -19,7 +19,10 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::{judge::Rules, scheduler::run};
+pub(crate) use self::{
+    judge::Rules,
+    scheduler::{run, run_both},
+};
 use host::{container::Containers, fixture::Fixture};
 use text::environment::Environment;
 

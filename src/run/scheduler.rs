@@ -19,7 +19,7 @@ use super::{
     RunEnd, RunOptions,
     ahead::Slot,
     catalogs,
-    job::{self, Shared},
+    job::{self, Common, Shared},
     revisions::{self, Repeated},
 };
 use check::outcome::{
@@ -35,10 +35,42 @@ use suite::plan::{
 
 /// Runs a plan. Events come in the order things happen, outcomes in plan order.
 pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Event)) -> RunEnd {
+    let common = Common::of(&options);
+    let conducted = conduct(plan, options, common, &mut emit).await;
+    end(&[conducted], &mut emit).await
+}
+
+/// Runs two plans that are compared, at the same time and with the same slots, so that the load of the machine is the same
+/// for both. Both have the jobs at once of the first. The second one's end is the first one's.
+pub(crate) async fn run_both(
+    (plan, options, mut emit): (Plan, RunOptions, impl FnMut(Event)),
+    (other, other_options, mut emit_other): (Plan, RunOptions, impl FnMut(Event)),
+) -> RunEnd {
+    let common = Common {
+        lanes: Some(Arc::default()),
+        ..Common::of(&options)
+    };
+    let conducted = tokio::join!(
+        Box::pin(conduct(plan, options, common.clone(), &mut emit)),
+        Box::pin(conduct(other, other_options, common, &mut emit_other)),
+    );
+    end(&[conducted.0, conducted.1], &mut emit).await
+}
+
+/// What a plan's jobs shared, and why it was stopped, if it was.
+type Conducted = (Arc<Shared>, Option<Stop>);
+
+/// Runs the jobs of a plan and closes their servers.
+async fn conduct(
+    plan: Plan,
+    options: RunOptions,
+    common: Common,
+    emit: &mut impl FnMut(Event),
+) -> Conducted {
     let (events, heard) = unbounded_channel();
     let (lanes, free) = unbounded_channel();
-    let mut shared = Shared::new(plan, options, (events, lanes));
-    revisions::leave_out_unspoken(&mut shared, &mut emit).await;
+    let mut shared = Shared::new(plan, options, common, (events, lanes));
+    revisions::leave_out_unspoken(&mut shared, emit).await;
     let shared = Arc::new(shared);
     emit(Event::RunStarted {
         total: shared.plan.jobs.len(),
@@ -55,14 +87,20 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
         lanes: HashMap::new(),
         free,
         stopped: None,
-        emit: &mut emit,
+        emit,
     };
     scheduler.fill_queue();
     scheduler.run_jobs().await;
     let stopped = scheduler.stopped;
     shared.close().await;
-    catalogs::tell(&shared.plan, &shared, &mut emit).await;
-    for what in left_behind(&shared, stopped).await {
+    catalogs::tell(&shared.plan, &shared, scheduler.emit).await;
+    (shared, stopped)
+}
+
+/// Tells what is left behind by plans of which the first one's end is the run's.
+async fn end(conducted: &[Conducted], emit: &mut impl FnMut(Event)) -> RunEnd {
+    let stopped = conducted.first().and_then(|(_, stopped)| *stopped);
+    for what in left_behind(conducted, stopped).await {
         emit(Event::LeftBehind { what });
     }
     emit(Event::RunFinished);
@@ -73,8 +111,9 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
 }
 
 /// What servers left behind. An interrupted run does not take the time to look for it.
-async fn left_behind(shared: &Shared, stopped: Option<Stop>) -> Vec<String> {
-    let left = shared.left();
+async fn left_behind(conducted: &[Conducted], stopped: Option<Stop>) -> Vec<String> {
+    let left = conducted.iter().flat_map(|(shared, _)| shared.left());
+    let left = left.collect();
     if stopped == Some(Stop::Interrupted) {
         return left;
     }
@@ -179,7 +218,7 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
                         panic::resume_unwind(panic);
                     },
                 },
-                slot = self.shared.slots.begin(), if !self.queue.is_empty() => self.begin(slot),
+                slot = self.shared.common.slots.begin(), if !self.queue.is_empty() => self.begin(slot),
             }
         }
     }
@@ -251,7 +290,7 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
             (self.emit)(Event::Interrupted);
         }
         let shared = Arc::clone(&self.shared);
-        shared.slots.stop();
+        shared.common.slots.stop();
         for index in self.queue.drain() {
             self.finish(index, skipped(&shared.plan.jobs[index], stop.reason()));
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    artifacts, begin, cause_of, check, options, places,
+    artifacts, begin, cause_of, check, needs_a_run, options, places,
     reporting::{ExitBasis, Reporting},
 };
 use crate::{
@@ -60,7 +60,9 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         places.read.push(("--plan", args.plan.clone(), None));
         places.blobs = Some(args.blobs.clone());
     }
-    let misuse = check(&places).err().map(|clash| cause_of(&clash));
+    let clash = check(&places).err();
+    let misuse = clash.or_else(|| needs_a_run(&args.judging.baseline));
+    let misuse = misuse.map(|refusal| cause_of(&refusal));
     if misuse.is_some() {
         wishes.files.clear();
         update_baseline = &Store::Off;
@@ -74,6 +76,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         baseline: &args.judging.baseline,
         update_baseline,
         secrets: made.secrets,
+        built: None,
         frames: Frames::Last,
         exits: if only_tells {
             ExitBasis::ByReporting

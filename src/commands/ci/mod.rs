@@ -2,6 +2,7 @@
 //! report it.
 
 mod artifacts;
+mod base;
 mod here;
 mod merge;
 mod options;
@@ -17,11 +18,14 @@ use std::{
     sync::Arc,
 };
 
-use self::reporting::{ExitBasis, Reporting};
+use self::{
+    base::{Base, Built},
+    reporting::{ExitBasis, Reporting},
+};
 use super::{
     Context,
     running::{
-        self, Chosen, Refusal, Screen, engine,
+        self, Chosen, Prepared, Refusal, Screen, engine,
         places::{Places, option},
     },
 };
@@ -95,6 +99,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         baseline: &args.judging.baseline,
         update_baseline,
         secrets: made.secrets,
+        built: made.built,
         frames: if args.verbose {
             Frames::All
         } else {
@@ -139,6 +144,7 @@ fn report_no_run(
         baseline: &Store::Off,
         update_baseline: &Store::Off,
         secrets: made.secrets,
+        built: made.built,
         frames: Frames::None,
         exits: ExitBasis::ByVerdict,
     };
@@ -177,11 +183,22 @@ fn check(places: &Places) -> Result<(), Refusal> {
     }
 }
 
+/// Refuses to build a base where no server is started.
+fn needs_a_run(baseline: &Store) -> Option<Refusal> {
+    let message =
+        "`--baseline build` needs `ci` without shards: the base runs beside the whole suite";
+    (*baseline == Store::Build).then(|| {
+        Refusal::invalid(message).with_help("`--baseline auto` compares with a stored baseline")
+    })
+}
+
 /// The results of a run, possibly of one that was refused.
 struct CiRun {
     report: RunReport,
     secrets: Secrets,
     places: Places,
+    /// The baseline of the base that was built here, or why there is none, where that was asked for.
+    built: Option<Built>,
 }
 
 /// Masks secrets before anything is printed, and reads the CI environment; problems with it go to the report's notes.
@@ -198,6 +215,7 @@ fn begin(context: &Context, trials: u32) -> (Screen, CiRun, CiEnvironment) {
         },
         secrets: sinks::own_secrets(&context.environment),
         places: Places::default(),
+        built: None,
     };
     sinks::mask(&made.secrets, &screen);
     let here = here::read(&context.environment, &mut made.report.notes);
@@ -212,6 +230,10 @@ fn make(
     screen: &mut Screen,
     made: &mut CiRun,
 ) -> Result<(), Refusal> {
+    if args.baseline_prepare.is_some() && args.judging.baseline != Store::Build {
+        let message = "`--baseline-prepare` has no use without `--baseline build`";
+        return Err(Refusal::invalid(message));
+    }
     let allowed = args.dangerously_run_untrusted_head;
     if !allowed {
         let places = typed.suites.iter().chain(&typed.place.fixture);
@@ -264,12 +286,37 @@ fn make(
         let label = (engine::STATE, prepared.name.text());
         sinks::save_state(&context.environment, label, screen);
     }
-    let ran = running::execute(&mut prepared, typed, screen)?;
+    let ran = run_beside_base(args, typed, (&mut prepared, here), screen, made)?;
     let known = std::mem::replace(&mut made.report, ran);
     made.report.tool = known.tool;
     made.report.plan = known.plan;
     made.report.notes.extend(known.notes);
     Ok(())
+}
+
+/// Runs the plan, and beside it the base where that is asked for.
+fn run_beside_base(
+    args: &CiArgs,
+    typed: &RunArgs,
+    (prepared, here): (&mut Prepared, &CiEnvironment),
+    screen: &mut Screen,
+    made: &mut CiRun,
+) -> Result<RunReport, Refusal> {
+    let context = screen.context.clone();
+    let lines = args.baseline_prepare.as_deref();
+    let mut base = (args.judging.baseline == Store::Build).then(|| {
+        Base::new(
+            (typed, lines),
+            (&context, here),
+            (&prepared.name, &made.places.files),
+            screen,
+        )
+    });
+    let beside = base.as_mut().and_then(|base| base.as_mut().ok());
+    let beside = beside.map(|base| &mut base.prepared);
+    let (ran, compared) = running::execute(prepared, beside, typed, screen)?;
+    made.built = base.map(|base| base?.baseline(compared.unwrap_or_default()));
+    Ok(ran)
 }
 
 /// Notes on settings that only `run` applies. A CI job is configured by its options alone.

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, io::Write, path::Path, time::Duration};
 use serde_json::json;
 
 use super::{
-    CiRun, UPDATE_BASELINE, begin, cause_of, check, here, options, remote, report_no_run, shard,
-    sinks, suites, untrusted,
+    CiRun, UPDATE_BASELINE, begin, cause_of, check, here, needs_a_run, options, remote,
+    report_no_run, shard, sinks, suites, untrusted,
 };
 use crate::{
     cli::{
@@ -95,6 +95,9 @@ fn divide(
     if !args.dangerously_run_untrusted_head {
         untrusted::refuse(here, typed.suites.iter().cloned())?;
     }
+    if let Some(refusal) = needs_a_run(&args.baseline) {
+        return Err(refusal);
+    }
     let prepared = running::prepare(typed, &Chosen::ToDivide, context)?;
     made.secrets = prepared.secrets();
     sinks::mask(&made.secrets, screen);
@@ -129,7 +132,7 @@ fn durations(
 ) -> Result<BTreeMap<String, u64>, Refusal> {
     match &args.baseline {
         Store::Auto => Ok(remote::durations(here, &args.badge_branch, suite, screen)),
-        Store::Off => Ok(BTreeMap::new()),
+        Store::Off | Store::Build => Ok(BTreeMap::new()),
         Store::Path(path) => {
             let surroundings = (Path::new(""), &screen.context.interrupts);
             let known = baseline::read(path, (UPDATE_BASELINE, None), surroundings)?;

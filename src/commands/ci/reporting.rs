@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{UPDATE_BASELINE, cause_of, remote, remote::BaselineLookup, sinks};
+use super::{UPDATE_BASELINE, base::Built, cause_of, remote, remote::BaselineLookup, sinks};
 use crate::{
     cli::{
         ci::{Store, Switch},
@@ -45,6 +45,8 @@ pub(super) struct Reporting<'a> {
     pub(super) baseline: &'a Store,
     /// Where to write the new baseline.
     pub(super) update_baseline: &'a Store,
+    /// The baseline of a base that was built here, or why there is none.
+    pub(super) built: Option<Built>,
     /// Values that no sink may show.
     pub(super) secrets: Secrets,
     /// Whether the log shows every frame.
@@ -215,8 +217,8 @@ impl Reporting<'_> {
         }
         let reason = match (self.baseline, &known.reason) {
             (Store::Off, _) => "`--baseline off` asks for no comparison",
-            (Store::Auto | Store::Path(_), Some(reason)) => reason,
-            (Store::Auto | Store::Path(_), None) => "there was nothing to compare",
+            (Store::Auto | Store::Build | Store::Path(_), Some(reason)) => reason,
+            (Store::Auto | Store::Build | Store::Path(_), None) => "there was nothing to compare",
         };
         let what = match self.demands.regression {
             Gate::Closed => "regression",
@@ -256,6 +258,7 @@ impl Reporting<'_> {
                 scope,
                 screen,
             )),
+            Store::Build => Ok(self.compare_with_built(report, scope, screen)),
             Store::Off => Ok(BaselineLookup::default()),
             Store::Path(path) => {
                 let base = &*self.here.environment.directory;
@@ -273,6 +276,33 @@ impl Reporting<'_> {
                 })
             }
         }
+    }
+
+    /// Compares the run with that of the base that was built here.
+    fn compare_with_built(
+        &self,
+        report: &mut RunReport,
+        scope: Scope,
+        screen: &Screen,
+    ) -> BaselineLookup {
+        let mut known = BaselineLookup::default();
+        match &self.built {
+            Some(Ok((against, baseline))) => {
+                report.compare_with(baseline, against, scope);
+                screen.note(&format!("compared with {against}"));
+                known.baseline = Some(baseline.clone());
+            }
+            Some(Err(reason)) => {
+                remote::say(
+                    self.here,
+                    screen,
+                    format!("compared with nothing: {reason}"),
+                );
+                known.reason = Some(reason.clone());
+            }
+            None => {}
+        }
+        known
     }
 
     /// Writes the baseline file, unless the run is incomplete.

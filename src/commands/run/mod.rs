@@ -60,8 +60,8 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         return list::dry_run(&prepared, args, &mut screen);
     }
     let reports = Reports::new(args, &prepared, requested?, &screen)?;
-    let mut report = match running::execute(&mut prepared, args, &mut screen) {
-        Ok(report) => report,
+    let mut report = match running::execute(&mut prepared, None, args, &mut screen) {
+        Ok((report, _)) => report,
         Err(refusal) => {
             list::nothing(args, &mut screen.stdout)?;
             return Err(refusal);

@@ -16,6 +16,7 @@ use std::{
     cell::RefCell,
     convert::Infallible,
     panic::{self, AssertUnwindSafe},
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -54,12 +55,14 @@ const MOST_NAMED: usize = 10;
 /// How long to wait for blocking work when the run is over.
 const LAST_WORK: Duration = Duration::from_millis(100);
 
-/// Runs the plan, collects its events into a report, and shows them.
+/// Runs the plan, collects its events into a report, and shows them; beside it the plan of the same suites on other files,
+/// if any, whose report is the second one.
 pub(super) fn execute(
     prepared: &mut Prepared,
+    other: Option<&mut Prepared>,
     args: &RunArgs,
     screen: &mut Screen,
-) -> Result<RunReport, Refusal> {
+) -> Result<(RunReport, Option<RunReport>), Refusal> {
     let begun = Instant::now();
     let recorder = recorder(prepared, args);
     let interrupts = screen.context.interrupts.clone();
@@ -72,11 +75,10 @@ pub(super) fn execute(
     let needs_engine = prepared.needs_engine();
     let name = prepared.name.clone();
     let plan = std::mem::take(&mut prepared.plan);
+    let mut beside = other.map(|other| Beside::new(other, args, &options));
     options.tells_phases = screen.has_bars();
-    let runtime = runtime::of_jobs(options.jobs, prepared.environment.cores).map_err(|error| {
-        let message = format!("the run could not be started: {error}");
-        Refusal::new(ExitCode::CouldNotRun, message)
-    })?;
+    let runtime = runtime::of_jobs(options.jobs, prepared.environment.cores);
+    let runtime = runtime.map_err(|error| unstarted(&error))?;
     let context = screen.context.clone();
     let stage = RefCell::new(Stage {
         recorder,
@@ -93,18 +95,21 @@ pub(super) fn execute(
                 found = engine::containers(args, &context, name) => {
                     let containers = found?;
                     interrupts.hold(&containers);
+                    if let Some(beside) = &mut beside {
+                        beside.options.containers = Some(Arc::clone(&containers));
+                    }
                     options.containers = Some(containers);
                 }
                 // Then no job starts, and every assertion is reported as interrupted.
                 () = interrupt.cancelled() => {}
             }
         }
-        let end = conduct(plan, options, &stage).await;
-        Ok((end, leave_nothing(&context, end).await))
+        let (end, other) = conduct(plan, options, beside, &stage).await;
+        Ok((end, other, leave_nothing(&context, end).await))
     });
     runtime.shutdown_timeout(LAST_WORK);
     context.streams.settle();
-    let (ran, left) = ran?;
+    let (ran, other, left) = ran?;
     let Stage {
         recorder,
         notes: _,
@@ -119,7 +124,33 @@ pub(super) fn execute(
     if ran == RunEnd::Interrupted {
         report.end = End::Interrupted;
     }
-    Ok(report)
+    Ok((report, other))
+}
+
+fn unstarted(error: &std::io::Error) -> Refusal {
+    let message = format!("the run could not be started: {error}");
+    Refusal::new(ExitCode::CouldNotRun, message)
+}
+
+/// A plan that runs beside another one.
+struct Beside {
+    plan: Plan,
+    options: RunOptions,
+    recorder: Recorder,
+}
+
+impl Beside {
+    /// With the jobs at once of the other one.
+    fn new(prepared: &mut Prepared, args: &RunArgs, first: &RunOptions) -> Self {
+        Self {
+            recorder: recorder(prepared, args),
+            options: RunOptions {
+                jobs: first.jobs,
+                ..prepared.run_options(args, first.interrupt.clone())
+            },
+            plan: std::mem::take(&mut prepared.plan),
+        }
+    }
 }
 
 /// Runs to the end. After a panic, which has printed its message, servers are still ended.
@@ -203,16 +234,51 @@ fn recorder(prepared: &Prepared, args: &RunArgs) -> Recorder {
     recorder
 }
 
-/// Runs the plan and shows its events.
-async fn conduct(plan: Plan, options: RunOptions, stage: &RefCell<Stage<'_>>) -> RunEnd {
-    let running = run::run(plan, options, |event| {
+/// Runs the plan and shows its events; of the plan beside it, only what it waits for is shown. Returns its report.
+async fn conduct(
+    plan: Plan,
+    options: RunOptions,
+    beside: Option<Beside>,
+    stage: &RefCell<Stage<'_>>,
+) -> (RunEnd, Option<RunReport>) {
+    let show = |event| {
         // Stdout keeps its error for the end; the reports can still be written.
         let _ = stage.borrow_mut().show(&event);
-    });
+    };
+    let running = async {
+        let Some(Beside {
+            plan: other,
+            options: other_options,
+            mut recorder,
+        }) = beside
+        else {
+            return (run::run(plan, options, show).await, None);
+        };
+        let listen = |event| {
+            if let (Some(what), Some(notes)) = (awaited(&event), &stage.borrow().notes) {
+                notes.say(&format!("note: base: {}\n", clean(what)));
+            }
+            recorder.apply(&event);
+        };
+        let end = run::run_both((plan, options, show), (other, other_options, listen)).await;
+        (end, Some(recorder.finish(Duration::ZERO)))
+    };
     tokio::select! {
-        end = running => end,
+        ended = running => ended,
         never = redraw(stage) => match never {},
     }
+}
+
+/// What an event says that the run waits for.
+fn awaited(event: &Event) -> Option<&str> {
+    let Event::Preparing {
+        what,
+        news: News::Begun,
+    } = event
+    else {
+        return None;
+    };
+    Some(what)
 }
 
 /// The state that events change.
@@ -226,14 +292,7 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn show(&mut self, event: &Event) -> std::io::Result<()> {
-        if let (
-            Event::Preparing {
-                what,
-                news: News::Begun,
-            },
-            Some(notes),
-        ) = (event, &self.notes)
-        {
+        if let (Some(what), Some(notes)) = (awaited(event), &self.notes) {
             notes.say(&format!("note: {}\n", clean(what)));
         }
         let record = self.recorder.apply(event);

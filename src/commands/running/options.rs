@@ -1,6 +1,10 @@
 //! Builds the plan from options, settings and environment. All options have their final values here.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +28,7 @@ use host::{
 use mcp::script::template::{self, Bindings};
 use suite::{
     Dialect,
-    discover::{self, Files, LoadOptions, Loaded},
+    discover::{self, Elsewhere, Files, LoadOptions, Loaded},
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{
         Entry, Suite,
@@ -191,6 +195,10 @@ pub(crate) fn prepare(
         usage(&error)
             .with_help("ask for fewer trials or targets, or for a part: `--filter`, `--shard`")
     })?;
+    let environment = match &args.servers_in {
+        Some(elsewhere) => Arc::new(moved(&environment, elsewhere)),
+        None => environment,
+    };
     let fixture = match fixture(args, &loaded.settings) {
         Ok(fixture) => fixture,
         Err(refusal) => return Err(refusal.beside(loaded.suite.problems)),
@@ -213,6 +221,27 @@ pub(crate) fn prepare(
         variables,
         environment,
     })
+}
+
+/// Variables that lead to what the machine has: programs, caches, a place for temporary files.
+const OF_THE_MACHINE: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
+/// The environment of servers elsewhere: the caller's directory and the other variables that hold paths lead there.
+fn moved(environment: &Environment, elsewhere: &Elsewhere) -> Environment {
+    let mut moved = environment.clone();
+    moved.directory = elsewhere.of(&environment.directory);
+    let variables = moved.variables.iter_mut();
+    for (_, value) in variables.filter(|(name, _)| !OF_THE_MACHINE.contains(&name.as_str())) {
+        let parts = value.split(':').map(|part| {
+            let moved = Path::new(part)
+                .is_absolute()
+                .then(|| elsewhere.of(Path::new(part)));
+            let moved = moved.and_then(|path| path.to_str().map(str::to_owned));
+            moved.unwrap_or_else(|| part.to_owned())
+        });
+        *value = parts.collect::<Vec<_>>().join(":");
+    }
+    moved
 }
 
 /// The suites on the command line.
@@ -274,6 +303,7 @@ pub(crate) fn load(
                 StartedIn::Processes
             },
             fixture_from,
+            servers_in: args.servers_in.as_ref(),
             environment,
         };
         discover::load(suites, &options).map_err(|error| {

@@ -116,7 +116,7 @@ fn workflow() -> String {
     let own = ["shard", "plan", "blobs", "needs"];
     let offered: Vec<&Input> = all
         .iter()
-        .filter(|it| !own.contains(&it.name.as_str()))
+        .filter(|it| !own.contains(&it.name.as_str()) && it.modes != [Mode::Run])
         .collect();
     let (mut declared, mut told, mut of_merge) = (String::new(), String::new(), String::new());
     for input in &offered {

@@ -3,6 +3,8 @@
 
 use std::{
     cell::Cell,
+    fs::File,
+    io::Write,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -12,7 +14,7 @@ use octocrab::Octocrab;
 use reqwest::{Url, redirect::Policy};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::failure::Failure;
 use crate::deliver::facts::CiEnvironment;
@@ -40,6 +42,12 @@ const MOST_MOVES: u32 = 3;
 /// The pause before the second try; it doubles.
 const PAUSE: Duration = Duration::from_millis(300);
 
+/// The time for a download.
+const DOWNLOAD: Duration = Duration::from_mins(5);
+
+/// The largest download, in bytes.
+const LONGEST_FILE: usize = 2 << 30;
+
 /// The largest answer, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 
@@ -55,6 +63,8 @@ const RAW: &str = "application/vnd.github.raw+json";
 #[derive(Debug)]
 pub(super) struct Client {
     octocrab: Octocrab,
+    /// Sends no token.
+    plain: reqwest::Client,
     api: String,
     graphql: String,
     deadline: Cell<Instant>,
@@ -72,6 +82,8 @@ struct Question<'a> {
     accept: &'static str,
     /// Whether it is a GraphQL query: read-only, and errors have status 200.
     is_query: bool,
+    /// Whether the answer is an address outside of the API.
+    hands_over: bool,
 }
 
 /// An answer.
@@ -107,10 +119,11 @@ impl Client {
         let octocrab = Octocrab::builder()
             .personal_token(token.to_owned())
             .base_uri(api.as_str())
-            .and_then(|builder| builder.build_with_reqwest(connector))
+            .and_then(|builder| builder.build_with_reqwest(connector.clone()))
             .map_err(|error| cannot(innermost(&error)))?;
         Ok(Self {
             octocrab,
+            plain: connector,
             graphql: variable("GITHUB_GRAPHQL_URL").unwrap_or(format!("{api}/graphql")),
             api,
             deadline: Cell::new(Instant::now() + SINK),
@@ -160,6 +173,31 @@ impl Client {
         or_missing(self.ask(self.question(Method::DELETE, path, None)).await).map(drop)
     }
 
+    /// Downloads a file that GitHub has at another address, to which the token is not sent.
+    pub(super) async fn download(&self, path: &str, mut to: File) -> Result<(), Failure> {
+        let question = Question {
+            hands_over: true,
+            ..self.question(Method::GET, path, None)
+        };
+        let address = self.ask(question).await?;
+        let broken = |why: String| Failure::Other(format!("the download broke off: {why}"));
+        let downloading = async {
+            let answer = self.plain.get(&address).send().await;
+            let answer = answer.and_then(reqwest::Response::error_for_status);
+            let mut answer = answer.map_err(|error| innermost(&error.without_url()))?;
+            let mut left = LONGEST_FILE;
+            while let Some(piece) = answer.chunk().await.map_err(|error| innermost(&error))? {
+                left = left.checked_sub(piece.len()).ok_or("it is too large")?;
+                to.write_all(&piece).map_err(|error| error.to_string())?;
+            }
+            Ok::<(), String>(())
+        };
+        match timeout(DOWNLOAD, downloading).await {
+            Ok(downloaded) => downloaded.map_err(|why| broken(self.shown(&why))),
+            Err(_) => Err(broken(format!("more than {} s", DOWNLOAD.as_secs()))),
+        }
+    }
+
     /// Sends a GraphQL query and returns its data.
     pub(super) async fn query(&self, query: &str) -> Result<Value, Failure> {
         let body = json!({ "query": query });
@@ -179,6 +217,7 @@ impl Client {
             body,
             accept: JSON,
             is_query: false,
+            hands_over: false,
         }
     }
 
@@ -202,6 +241,9 @@ impl Client {
                         continue;
                     }
                     if answer.status.is_redirection() {
+                        if let Some(address) = answer.address(&question, &self.api) {
+                            return Ok(address);
+                        }
                         // GitHub redirects requests for renamed repositories.
                         question.url = answer.target(&question.url, moves)?;
                         moves += 1;
@@ -338,6 +380,15 @@ impl Answer {
         let own = said["message"].as_str().map(str::to_owned);
         let all: Vec<String> = own.into_iter().chain(errors.map(words)).collect();
         all.join("; ")
+    }
+
+    /// The address outside of the API that a question asks for.
+    fn address(&self, question: &Question<'_>, api: &str) -> Option<String> {
+        let location = self.headers.get(header::LOCATION)?.to_str().ok()?;
+        let to = Url::parse(&question.url).ok()?.join(location).ok()?;
+        let is_web = ["https", "http"].contains(&to.scheme());
+        let is_elsewhere = is_web && !to.as_str().starts_with(&format!("{api}/"));
+        (question.hands_over && is_elsewhere).then(|| to.into())
     }
 
     /// The target of a redirect, which must have the same origin, because the token is sent there.

@@ -89,6 +89,28 @@ pub(super) async fn find(
     })
 }
 
+/// The revision that the tested one is compared with, and how it is called, if there is one.
+pub(super) async fn base(
+    branch: &Branch<'_>,
+    here: &CiEnvironment,
+) -> Result<Option<(String, String)>, Failure> {
+    let tested = here.source.sha.as_deref().filter(|sha| is_revision(sha));
+    let Some(tested) = tested else {
+        return Ok(None);
+    };
+    let Some(base) = here.base_branch() else {
+        let parents = branch.parents(tested).await?.into_iter();
+        let mut before = parents.map(|parent| (parent.sha, "the commit before".to_owned()));
+        return Ok(before.next());
+    };
+    let fork = match branch.merge_parent(here, tested).await? {
+        Some(parent) => Some(parent),
+        None => branch.merge_base(&base, tested).await?,
+    };
+    let words = format!("the merge base with `{base}`");
+    Ok(fork.filter(|sha| is_revision(sha)).map(|sha| (sha, words)))
+}
+
 struct Search<'a> {
     branch: &'a Branch<'a>,
     head: &'a Head,
@@ -105,8 +127,8 @@ impl Search<'_> {
         let Some(tested) = tested.filter(|sha| is_revision(sha)) else {
             return Ok(Err("the tested revision is unknown".to_owned()));
         };
-        let Some(base) = base_branch(here) else {
-            let history = self.history(tested).await?.into_iter();
+        let Some(base) = here.base_branch() else {
+            let history = self.branch.history(tested).await?.into_iter();
             let before = history.filter(|sha| sha != tested).zip(1..);
             let told = before.map(|(sha, steps)| match steps {
                 1 => (sha, "the commit before".to_owned()),
@@ -115,13 +137,13 @@ impl Search<'_> {
             let none = || format!("none of the last {MOST_ANCESTORS} commits has a baseline");
             return Ok(self.first(told).await?.ok_or_else(none));
         };
-        let fork = match self.merge_parent(here, tested).await? {
+        let fork = match self.branch.merge_parent(here, tested).await? {
             Some(parent) => Some(parent),
-            None => self.merge_base(&base, tested).await?,
+            None => self.branch.merge_base(&base, tested).await?,
         };
         if let Some(fork) = &fork {
             let words = format!("the merge base with `{base}`");
-            let history = self.history(fork).await?.into_iter().zip(0..);
+            let history = self.branch.history(fork).await?.into_iter().zip(0..);
             let told = history.map(|(sha, steps)| match steps {
                 0 => (sha, words.clone()),
                 1 => (sha, format!("1 commit before {words}")),
@@ -132,7 +154,7 @@ impl Search<'_> {
             }
         }
         let what = format!("the latest of `{base}`, not the merge base");
-        let latest = self.history(&base).await?.into_iter();
+        let latest = self.branch.history(&base).await?.into_iter();
         let found = self.first(latest.map(|sha| (sha, what.clone()))).await?;
         Ok(found.ok_or_else(|| {
             format!("neither the merge base nor the last commits of `{base}` have a baseline")
@@ -166,7 +188,9 @@ impl Search<'_> {
         }
         Ok(None)
     }
+}
 
+impl Branch<'_> {
     /// Lists a revision or branch tip and its ancestors.
     async fn history(&self, from: &str) -> Result<Vec<String>, Failure> {
         let from = encoded(from).replace('/', "%2F");
@@ -174,9 +198,15 @@ impl Search<'_> {
         Ok(commits.map(|commit| commit.sha).collect())
     }
 
+    async fn parents(&self, commit: &str) -> Result<Vec<Commit>, Failure> {
+        let commits = self.commits(commit, 1).await?.into_iter();
+        let found = commits.filter(|it| it.sha == commit);
+        Ok(found.flat_map(|it| it.parents).collect())
+    }
+
     async fn commits(&self, from: &str, most: usize) -> Result<Vec<Commit>, Failure> {
         let path = format!("/commits?sha={from}&per_page={most}");
-        let found = self.branch.client.find(&self.branch.path(&path)).await?;
+        let found = self.client.find(&self.path(&path)).await?;
         Ok(found.unwrap_or_default())
     }
 
@@ -186,24 +216,20 @@ impl Search<'_> {
         here: &CiEnvironment,
         tested: &str,
     ) -> Result<Option<String>, Failure> {
-        let reference = here.source.reference.as_deref().unwrap_or_default();
-        let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
-        if !merged || here.environment.variable("GITHUB_SHA") != Some(tested) {
+        if !here.tests_merge(tested) {
             return Ok(None);
         }
-        let commits = self.commits(tested, 1).await?;
-        let commit = commits.into_iter().find(|it| it.sha == tested);
-        Ok(commit.and_then(|commit| match &commit.parents[..] {
+        Ok(match &self.parents(tested).await?[..] {
             [first, _, ..] => Some(first.sha.clone()),
             [] | [_] => None,
-        }))
+        })
     }
 
     /// The merge base of a revision and a branch.
     async fn merge_base(&self, base: &str, tested: &str) -> Result<Option<String>, Failure> {
         let base = encoded(base).replace('/', "%2F");
         let path = format!("/compare/{base}...{tested}?per_page=1");
-        let compared: Option<Compared> = self.branch.client.find(&self.branch.path(&path)).await?;
+        let compared: Option<Compared> = self.client.find(&self.path(&path)).await?;
         Ok(compared.map(|it| it.merge_base_commit.sha))
     }
 }
@@ -214,22 +240,6 @@ pub(super) fn timings_of(suite: &str) -> String {
 }
 
 /// The first digits of a revision.
-pub(super) fn short(sha: &str) -> &str {
+pub(crate) fn short(sha: &str) -> &str {
     sha.get(..SHORT).unwrap_or(sha)
-}
-
-/// The base branch of a pull request or merge queue.
-fn base_branch(here: &CiEnvironment) -> Option<String> {
-    let text = |pointer: &str| here.event.pointer(pointer).and_then(Value::as_str);
-    let queue = || text("/merge_group/base_ref")?.strip_prefix("refs/heads/");
-    // The event does not name the base branch of a fork's pull request; the default branch is assumed.
-    let proposed = || {
-        let event = text("/workflow_run/event")?;
-        let default = text("/repository/default_branch")?;
-        event.starts_with("pull_request").then_some(default)
-    };
-    let base = text("/pull_request/base/ref")
-        .or_else(queue)
-        .or_else(proposed);
-    base.map(str::to_owned)
 }

@@ -11,6 +11,8 @@ mod marker;
 mod names;
 mod pull_request;
 
+use std::{fs::File, path::Path};
+
 use serde_json::Value;
 
 pub(crate) use self::failure::Failure;
@@ -81,6 +83,21 @@ impl<'a> GitHub<'a> {
             .unwrap_or_default();
         // An unreadable file counts as empty.
         Ok(Timings::parse(&text).unwrap_or_default())
+    }
+
+    /// Gets an archive of the revision that the tested one is compared with. Returns the revision, and how it is called;
+    /// `None` if there is none.
+    pub(crate) async fn base(&self, archive: &Path) -> Result<Option<(String, String)>, Failure> {
+        let client = Client::new(self.here)?;
+        let branch = self.branch(&client, "");
+        let Some((sha, words)) = history::base(&branch, self.here).await? else {
+            return Ok(None);
+        };
+        let archive = File::create(archive);
+        let archive = archive.map_err(|error| Failure::Other(error.to_string()))?;
+        let path = branch.path(&format!("/tarball/{sha}"));
+        client.download(&path, archive).await?;
+        Ok(Some((sha, words)))
     }
 
     fn branch<'b>(&'b self, client: &'b Client, name: &'b str) -> Branch<'b> {

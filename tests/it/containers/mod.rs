@@ -1,6 +1,7 @@
 //! Assertions in containers, on a real engine: fresh each, closed, and nothing left behind.
 
 mod ahead;
+mod base_built;
 mod catalogs;
 mod closed;
 mod ends;
@@ -117,7 +118,12 @@ fn ids(seen: &Value) -> Vec<String> {
 
 /// Removes the prepared images that have this path.
 fn forget_prepared(path: &str) {
-    let list = ["images", "--quiet", "mcp-assert/prepared"];
+    forget("mcp-assert/prepared", path);
+}
+
+/// Removes the images of this name that have this path.
+fn forget(name: &str, path: &str) {
+    let list = ["images", "--quiet", name];
     for image in docker_says(Path::new("/"), &list).lines() {
         let there = ["run", "--rm", "--network", "none", "--entrypoint", "test"];
         let there = [&there[..], &[image, "-e", path]].concat();

@@ -1,5 +1,6 @@
 //! `ci` on GitHub, with the real binary and a twin of the API that validates every request.
 
+pub(crate) mod built;
 mod comments;
 mod data_branch;
 mod described;
@@ -95,6 +96,12 @@ impl<'a> Step<'a> {
     /// The same on another ref.
     pub(crate) fn on(mut self, reference: &str) -> Self {
         reference.clone_into(&mut self.reference);
+        self
+    }
+
+    /// The same on another revision.
+    pub(crate) fn at(mut self, sha: &str) -> Self {
+        sha.clone_into(&mut self.sha);
         self
     }
 

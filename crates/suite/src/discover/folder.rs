@@ -27,6 +27,8 @@ use text::{
 pub(super) struct Folder<'a> {
     /// Where it is.
     pub(super) path: PathBuf,
+    /// Where the paths of its servers start.
+    pub(super) servers: PathBuf,
     /// What the suite's settings say.
     pub(super) settings: Arc<Settings>,
     /// Whose rules apply.
@@ -113,7 +115,7 @@ impl Folder<'_> {
             started_in: options.started_in,
             fixture_from: options.fixture_from,
             docker: self.settings.docker.as_ref(),
-            directory: &self.path,
+            directory: &self.servers,
             read_file: &|path: &Path| read_beside(&self.path, path),
             defaults: self.settings.defaults.as_ref(),
         };

@@ -9,6 +9,7 @@ mod walk;
 
 use std::{
     collections::HashSet,
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -40,6 +41,26 @@ use ::text::{
 /// Names of the settings file.
 const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
 
+/// Another folder that stands for one of this machine: paths below the one are taken below the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The folder, without links.
+    pub from: PathBuf,
+    /// What stands for it.
+    pub to: PathBuf,
+}
+
+impl Elsewhere {
+    /// The path that stands for this one; itself, where it is outside of the folder.
+    pub fn of(&self, path: &Path) -> PathBuf {
+        let real = fs::canonicalize(path);
+        match real.as_deref().unwrap_or(path).strip_prefix(&self.from) {
+            Ok(below) => self.to.join(below).components().collect(),
+            Err(_) => path.to_owned(),
+        }
+    }
+}
+
 /// How a suite is loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions<'a> {
@@ -55,8 +76,18 @@ pub struct LoadOptions<'a> {
     pub started_in: StartedIn,
     /// Whether the command line may give the fixture.
     pub fixture_from: FixtureFrom,
+    /// Where the paths of servers and fixtures start instead of beside their files.
+    pub servers_in: Option<&'a Elsewhere>,
     /// The caller's environment.
     pub environment: &'a Arc<Environment>,
+}
+
+impl LoadOptions<'_> {
+    /// Where the paths of servers start that a file in this folder names.
+    fn servers_of(&self, folder: &Path) -> PathBuf {
+        self.servers_in
+            .map_or_else(|| folder.to_owned(), |elsewhere| elsewhere.of(folder))
+    }
 }
 
 /// A suite and its settings.
@@ -218,6 +249,7 @@ impl Loading<'_> {
             };
             let folder = Folder {
                 path: file.folder().to_path_buf(),
+                servers: self.options.servers_of(file.folder()),
                 settings: Arc::clone(&settings),
                 dialect,
                 options: self.options,

@@ -126,7 +126,7 @@ fn settings_of(
         // Which targets run is decided later.
         fixture_from: FixtureFrom::Elsewhere,
         docker: None,
-        directory: folder,
+        directory: &options.servers_of(folder),
         read_file: &|path| read_beside(folder, path),
         defaults: None,
     };

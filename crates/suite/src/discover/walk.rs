@@ -1,7 +1,7 @@
 //! Finding the YAML files of a folder, each once, whichever links lead to it.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -78,6 +78,12 @@ impl Files {
     /// paths. The numbers of equal ids (`#2`), and whose settings hold for the run, depend on it.
     pub fn read(&self) -> &[FileRead] {
         &self.read
+    }
+
+    /// The folders that they lie in.
+    pub fn folders(&self) -> BTreeSet<&Path> {
+        let folders = self.canonical.iter().filter_map(|path| path.parent());
+        folders.collect()
     }
 
     /// Whether a file, by its canonical path, is one of them.

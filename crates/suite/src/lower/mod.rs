@@ -148,7 +148,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) fixture_from: FixtureFrom,
     /// The settings' container.
     pub(crate) docker: Option<&'a Container>,
-    /// The folder of the YAML file.
+    /// Where the paths of servers and fixtures start: the folder of the YAML file, or what stands for it.
     pub(crate) directory: &'a Path,
     /// Reads files that the suite refers to.
     pub(crate) read_file: &'a ReadFile<'a>,

@@ -109,6 +109,7 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
+            servers_in: None,
             environment: &self.environment,
         };
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
@@ -161,6 +162,7 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
+            servers_in: None,
             environment: &self.environment,
         };
         load(&[PathBuf::from(path)], &options)
