@@ -374,7 +374,7 @@ impl Attempted {
         if let Some(place) = self.place.take() {
             shared.leave(place.close().await);
         }
-        if catalogs::is_wanted(job, &self.observation) {
+        if catalogs::is_wanted(job, shared.options.rules, &self.observation) {
             self.observation.catalog = catalogs::of(&job.planned, shared).await;
         }
         self
@@ -382,7 +382,8 @@ impl Attempted {
 
     /// Whether the catalog of the target is asked for when the server has ended, by this attempt.
     pub(super) fn is_to_ask(&self, job: &RunJob, shared: &Shared) -> bool {
-        catalogs::is_wanted(job, &self.observation) && !shared.catalogs.has(&job.planned)
+        let rules = shared.options.rules;
+        catalogs::is_wanted(job, rules, &self.observation) && !shared.catalogs.has(&job.planned)
     }
 
     /// Ends what is still there of an attempt that is not needed any more.
@@ -401,6 +402,7 @@ impl Attempted {
         self.observation.container = ended.container;
         self.observation.exit = ended.exit;
         explain::port(&mut self.observation);
+        explain::slowness(&mut self.observation, self.command_line.as_deref());
         let Some(exit) = ended.exit else {
             return;
         };

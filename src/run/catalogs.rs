@@ -10,7 +10,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 use tokio::{sync::OnceCell, time::Instant};
 
-use super::{attempt, job::Shared};
+use super::{attempt, job::Shared, judge::Rules};
 use check::outcome::event::Event;
 use mcp::{
     observation::{
@@ -20,7 +20,7 @@ use mcp::{
     },
     session::Listed,
 };
-use suite::model::server::Target;
+use suite::model::{expectation::Beside, server::Target};
 use suite::plan::{
     Plan,
     job::{OwnFixture, Planned, RunJob, Terms, Work},
@@ -62,17 +62,18 @@ impl Catalogs {
     }
 }
 
-/// Whether the verdict may hang on what the server lists: on whether it has the tools that were called, and on what they
-/// declare.
-pub(super) fn is_wanted(job: &RunJob, seen: &Observation) -> bool {
+/// Whether the verdict may hang on what the server lists: on whether it has the tools that were called, on what they
+/// declare, and on what is wrong with the lists where that is judged.
+pub(super) fn is_wanted(job: &RunJob, rules: Rules, seen: &Observation) -> bool {
     let answered = seen.disruption.as_ref().is_none_or(|disruption| {
         matches!(
             disruption.kind,
             DisruptionKind::ProtocolError | DisruptionKind::Step
         )
     });
+    let is_judged = rules.strict_protocol || job.body.looks_at(Beside::Findings);
     // A server that refused the handshake refuses it again.
-    answered && seen.session.is_some() && job.body.calls_tools()
+    answered && seen.session.is_some() && (is_judged || job.body.calls_tools())
 }
 
 /// The catalog of a job's target; `None` when it cannot be had.

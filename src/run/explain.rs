@@ -7,6 +7,7 @@ use host::host::Peer;
 use mcp::observation::{
     Observation, Timings,
     disruption::{DisruptionKind, Phase},
+    finding::FindingCode,
 };
 use suite::plan::job::RunJob;
 
@@ -49,6 +50,62 @@ fn name(seen: &mut Observation, timeout: Duration) {
         let over = over(timeout, &seen.timings, disruption.phase);
         disruption.message = format!("{over}: {}", disruption.message);
     }
+}
+
+/// Programs that install a package before they start it, with their words for that.
+const INSTALLERS: [&str; 9] = [
+    "npx",
+    "npm exec",
+    "pnpm dlx",
+    "yarn dlx",
+    "bunx",
+    "uvx",
+    "uv run",
+    "uv tool run",
+    "pipx run",
+];
+
+/// Says of an assertion whose time was over, and which nothing else explains, what may have taken the time.
+pub(super) fn slowness(seen: &mut Observation, command_line: Option<&str>) {
+    let is_noisy = seen
+        .findings
+        .iter()
+        .any(|it| it.code == FindingCode::StdoutNoise);
+    let Some(disruption) = &mut seen.disruption else {
+        return;
+    };
+    if disruption.kind != DisruptionKind::Timeout || disruption.help.is_some() {
+        return;
+    }
+    let is_early = disruption.phase == Phase::Handshake;
+    disruption.help = match command_line.and_then(installer).filter(|_| is_early) {
+        Some(installer) => Some(format!(
+            "`{installer}` may still be installing the package: give it more `timeout`, or install it before the run"
+        )),
+        None if is_noisy && is_early => {
+            Some("the server may still be starting: give it more `timeout`".to_owned())
+        }
+        None if is_noisy => {
+            Some("the tool may still be at work: give it more `timeout`".to_owned())
+        }
+        None => None,
+    };
+}
+
+/// The program of a command line that may install a package first.
+fn installer(command_line: &str) -> Option<&'static str> {
+    let mut words = command_line.split_whitespace();
+    let program = words.next()?;
+    let program = program.rsplit('/').next()?;
+    let line = std::iter::once(program)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let begins = |installer: &&str| {
+        line.strip_prefix(*installer)
+            .is_some_and(|rest| rest.starts_with(' '))
+    };
+    INSTALLERS.into_iter().find(begins)
 }
 
 /// Says of a server that answered nothing where its own words tell that it waits on a port.

@@ -53,6 +53,7 @@ pub(super) fn judge(
     seen: &Observation,
     rules: Rules,
 ) -> Judgement {
+    let as_it_came = seen;
     let declared = against_declarations(seen);
     let seen = declared.as_ref().unwrap_or(seen);
     let mut verdicts = Verdicts {
@@ -71,7 +72,9 @@ pub(super) fn judge(
         if let Some(written) = written_step(job, step) {
             // A later step may capture under the same name.
             verdicts.bindings.captured.extend(step.captured.clone());
-            verdicts.step(written, step, &seen.at_step(index));
+            let at_step = as_it_came.at_step(index);
+            let declared = against_declarations(&at_step);
+            verdicts.step(written, step, &declared.unwrap_or(at_step));
         }
     }
     verdicts.bindings.captured.clone_from(&bindings.captured);
@@ -111,7 +114,8 @@ pub(super) fn judge(
     }
 }
 
-/// The observation with what the answers do against the declarations of their tools, where they do.
+/// The observation with what is wrong with the server's lists, and what the answers do against the declarations of their
+/// tools, where there is any of it.
 fn against_declarations(seen: &Observation) -> Option<Observation> {
     let catalog = seen.catalog.as_deref()?;
     let steps = seen.steps.iter().filter_map(|step| step.answer.as_ref());
@@ -119,10 +123,16 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
         .chain(&seen.answer)
         .flat_map(|answer| check::findings_of_answer(answer, catalog))
         .collect();
-    if found.is_empty() {
+    let is_new = |listed: &&Finding| {
+        let mut known = seen.findings.iter();
+        !known.any(|it| (it.code, &it.message) == (listed.code, &listed.message))
+    };
+    let listed: Vec<Finding> = catalog.findings.iter().filter(is_new).cloned().collect();
+    if found.is_empty() && listed.is_empty() {
         return None;
     }
     let mut seen = seen.clone();
+    seen.findings.extend(listed);
     for finding in found {
         note(&mut seen.findings, finding.code, finding.message, None);
     }
@@ -288,7 +298,7 @@ impl Verdicts<'_> {
             Verdict::Unknowable(reason) => {
                 let of_step = step.map(|step| format!(" of {step}")).unwrap_or_default();
                 let message = format!("`{}`{of_step} cannot be told: {reason}", wanted.key);
-                self.disrupt(DisruptionKind::Unsupported, message);
+                self.disrupt(kind_of_unknown(seen, &reason), message);
             }
         }
     }
@@ -357,6 +367,16 @@ impl Verdicts<'_> {
             })
             .collect();
         self.failures.extend(failures);
+    }
+}
+
+/// Whose doing it is that something cannot be told: a list without end is the server's.
+fn kind_of_unknown(seen: &Observation, reason: &str) -> DisruptionKind {
+    let reply = seen.answer.as_ref().and_then(Answer::reply);
+    let list = reply.and_then(|reply| reply.unfetched.as_ref());
+    match list.filter(|list| reason.starts_with(&list.reason)) {
+        Some(list) if list.code == FindingCode::CursorLoop => DisruptionKind::Violation,
+        Some(_) | None => DisruptionKind::Unsupported,
     }
 }
 

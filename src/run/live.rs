@@ -69,9 +69,7 @@ impl Live {
     /// Closes the session and ends the process, at the same time, because a server may still write while it ends. Also tells
     /// whether the server may have waited for an answer when its stdin was closed: then living on is not its fault.
     pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> (Ended, bool) {
-        if seen.disruption.is_none() {
-            self.status().await;
-        }
+        self.status().await;
         self.process.ask();
         let patience = Patience::after(seen);
         let deadline = Instant::now() + patience.altogether();

@@ -124,5 +124,5 @@ pub fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Option<Mism
             || matches!(one, Expectation::Not(inner) if inner.iter().any(|(_, one)| is_error(one)))
     });
     let ask = Ask::new("not_error", "a result");
-    (!is_asked).then(|| view::refused(&ask, error, answer.undeclared))
+    (!is_asked).then(|| view::refused(&ask, error, answer.unserved))
 }

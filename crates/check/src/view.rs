@@ -10,7 +10,7 @@ use crate::{
 use mcp::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen,
-        answer::{Answer, Body, Interest, Reply},
+        answer::{Answer, Body, Interest, Reply, Unserved},
         finding::FindingCode,
     },
     protocol::message::RpcError,
@@ -20,8 +20,8 @@ use mcp::{
 pub(super) enum NoReply<'a> {
     /// Nothing came back.
     Unanswered,
-    /// A JSON-RPC error came back; and the capability that was not declared for the request.
-    Refused(&'a RpcError, Option<&'static str>),
+    /// A JSON-RPC error came back; and what explains it.
+    Refused(&'a RpcError, Option<Unserved>),
 }
 
 impl NoReply<'_> {
@@ -29,9 +29,7 @@ impl NoReply<'_> {
     pub(super) fn verdict(&self, ask: &Ask) -> Verdict {
         match self {
             Self::Unanswered => Verdict::Unknowable("there is no answer to look at".to_owned()),
-            Self::Refused(error, undeclared) => {
-                Verdict::Missed(vec![refused(ask, error, *undeclared)])
-            }
+            Self::Refused(error, unserved) => Verdict::Missed(vec![refused(ask, error, *unserved)]),
         }
     }
 }
@@ -41,7 +39,7 @@ pub(super) fn reply(seen: &Observation) -> Result<&Reply, NoReply<'_>> {
     let answer = answer(seen)?;
     match &answer.body {
         Body::Result(reply) => Ok(reply),
-        Body::ProtocolError(error) => Err(NoReply::Refused(error, answer.undeclared)),
+        Body::ProtocolError(error) => Err(NoReply::Refused(error, answer.unserved)),
     }
 }
 
@@ -75,8 +73,8 @@ pub(super) fn with_reply(
     }
 }
 
-/// The mismatch when a JSON-RPC error came instead of a result, to a request whose capability may not be declared.
-pub(super) fn refused(ask: &Ask, error: &RpcError, undeclared: Option<&str>) -> Mismatch {
+/// The mismatch when a JSON-RPC error came instead of a result, and what explains it.
+pub(super) fn refused(ask: &Ask, error: &RpcError, unserved: Option<Unserved>) -> Mismatch {
     let expect_it = match error.code {
         Some(code) => {
             format!("if this error is what should happen, expect it with `error: {{code: {code}}}`")
@@ -85,9 +83,14 @@ pub(super) fn refused(ask: &Ask, error: &RpcError, undeclared: Option<&str>) -> 
     };
     Mismatch {
         actual: Some(phrase::laid_out(&error.raw)),
-        hint: Some(match undeclared {
-            Some(capability) => {
+        hint: Some(match unserved {
+            Some(Unserved::Undeclared(capability)) => {
                 format!("the server declares no capability `{capability}`; {expect_it}")
+            }
+            Some(Unserved::Optional(method)) => {
+                format!(
+                    "`{method}` is optional: a server may have resources and no templates; {expect_it}"
+                )
             }
             None => expect_it,
         }),

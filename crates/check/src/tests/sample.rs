@@ -27,7 +27,7 @@ pub(super) fn answer(body: Body) -> Answer {
         server_requests: 0..usize::MAX,
         tool: Some("echo".to_owned()),
         arguments: json!({}),
-        undeclared: None,
+        unserved: None,
         interest: None,
     }
 }

@@ -6,6 +6,7 @@ use mcp::{
     observation::{
         Observation,
         answer::{Body, Unfetched},
+        finding::FindingCode,
     },
     script::pattern::Pattern,
 };
@@ -24,6 +25,7 @@ fn begun() -> Observation {
     ]}));
     if let Some(Body::Result(reply)) = seen.answer.as_mut().map(|answer| &mut answer.body) {
         reply.unfetched = Some(Unfetched {
+            code: FindingCode::TooManyPages,
             member: "tools",
             reason: "`tools/list` goes on after 1000 pages".to_owned(),
         });

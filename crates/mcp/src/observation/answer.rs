@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::finding::FindingCode;
 use crate::protocol::message::{Id, RpcError};
 
 /// The answer to one call, with what belongs to it.
@@ -30,10 +31,19 @@ pub struct Answer {
     pub tool: Option<String>,
     /// The arguments of a tool or a prompt, or the parameters of a completion, as they were sent; null when none.
     pub arguments: Value,
-    /// The capability that a refused request needs, where the server did not declare it.
-    pub undeclared: Option<&'static str>,
+    /// What explains that the request was refused, as far as the server's capabilities do.
+    pub unserved: Option<Unserved>,
     /// What the server was asked to tell before: `notifications` begins with that request.
     pub interest: Option<Interest>,
+}
+
+/// Why a server may refuse a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unserved {
+    /// It did not declare the capability that the request needs.
+    Undeclared(&'static str),
+    /// No capability promises the method, and it does not have it.
+    Optional(&'static str),
 }
 
 /// What a server was asked to tell by itself.
@@ -92,6 +102,8 @@ pub struct HttpHead {
 /// That a list is not known to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfetched {
+    /// Whether the list is without end by the server's doing, or longer than what is fetched.
+    pub code: FindingCode,
     /// The member of the result that is the list.
     pub member: &'static str,
     /// Why no further page was fetched, for people: "`tools/list` goes on after 1000 pages".

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::schemas::Schemas;
+use super::{finding::Finding, schemas::Schemas};
 
 /// All that a server lists, each entry as it came. `None`: the server does not have that list, or it could
 /// not be fetched.
@@ -35,6 +35,9 @@ pub struct Catalog {
     /// The identities of the assertions that talk to the target, as far as they are known: command lines change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<String>,
+    /// What is wrong with the lists.
+    #[serde(skip)]
+    pub findings: Vec<Finding>,
     /// What was made of the schemas of the tools.
     #[serde(skip)]
     pub schemas: Schemas,

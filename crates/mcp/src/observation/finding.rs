@@ -130,7 +130,8 @@ finding_codes! {
     OutputSchemaMismatch = "output-schema-mismatch", Error;
     /// A tool with an `outputSchema` that answered without `structuredContent`.
     StructuredContentMissing = "structured-content-missing", Error;
-    /// The official Rust SDK's types refuse this result: its clients would lose the answer.
+    /// Clients of an official SDK refuse this result, and would lose the answer: those of the Rust SDK where its types do
+    /// not fit, those of the TypeScript SDK where an error's `structuredContent` violates the tool's `outputSchema`.
     TypedClientRejects = "typed-client-rejects", Warning;
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
@@ -144,6 +145,9 @@ finding_codes! {
     CapabilityUndeclared = "capability-undeclared", Warning;
     /// A request of the server before `notifications/initialized`.
     RequestBeforeInitialized = "request-before-initialized", Error;
+    /// A notification before the answer to `initialize`, other than a log message: the session has not begun, and many
+    /// clients drop it or give up.
+    EarlyNotification = "early-notification", Warning;
     /// An answer to a notification: one without an id that came while no request waited, or before the one that did was
     /// answered. Where that is not answered, it is `null-id`.
     AnswerToNotification = "answer-to-notification", Error;

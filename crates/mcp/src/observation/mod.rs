@@ -82,7 +82,8 @@ pub enum Proof {
 
 impl Observation {
     /// The same attempt seen from one of its steps: the step's answer stands in place of the subject's, and what was
-    /// seen of the files after it in place of what was seen at the end. The other steps are those before it.
+    /// seen of the files after it in place of what was seen at the end. The other steps are those before it, and the
+    /// findings those that there were when its answer had come.
     pub fn at_step(&self, index: usize) -> Self {
         let step = self.steps.get(index);
         let before = self.steps.iter().take(index);
@@ -98,7 +99,10 @@ impl Observation {
             notifications: self.notifications.clone(),
             server_requests: self.server_requests.clone(),
             files: files.unwrap_or(&self.files).clone(),
-            findings: self.findings.clone(),
+            findings: match step {
+                Some(step) => self.findings.iter().take(step.findings).cloned().collect(),
+                None => self.findings.clone(),
+            },
             stderr: self.stderr.clone(),
             exit: self.exit,
             container: self.container.clone(),
@@ -175,6 +179,8 @@ pub struct StepSeen {
     pub captured: BTreeMap<String, Value>,
     /// The files after it; `None` when no expectation of it is about files, or it has no moment of its own.
     pub files: Option<FilesSeen>,
+    /// How many of the findings there were when its answer had come.
+    pub findings: usize,
 }
 
 impl StepSeen {
@@ -187,6 +193,7 @@ impl StepSeen {
             answer: None,
             captured: BTreeMap::new(),
             files: None,
+            findings: 0,
         }
     }
 

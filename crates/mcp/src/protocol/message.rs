@@ -116,7 +116,7 @@ impl RpcError {
     pub fn supported(&self) -> Option<Vec<&str>> {
         let named = self.data.as_ref()?.get("supported")?.as_array()?;
         let named: Vec<&str> = named.iter().filter_map(Value::as_str).collect();
-        (self.code == Some(UNSUPPORTED_VERSION) && !named.is_empty()).then_some(named)
+        (!named.is_empty()).then_some(named)
     }
 
     /// Reads an error object leniently; what is missing stays missing.

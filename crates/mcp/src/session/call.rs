@@ -193,9 +193,9 @@ impl Session {
                 Body::Result(reply)
             }
         };
-        let undeclared = match body {
+        let unserved = match &body {
             Body::Result(_) => None,
-            Body::ProtocolError(_) => self.undeclared(method),
+            Body::ProtocolError(error) => self.unserved(method, error),
         };
         Ok(Answer {
             body,
@@ -209,7 +209,7 @@ impl Session {
             server_requests: pending.ticket.server_requests..settled.server_requests,
             tool: pending.tool,
             arguments: pending.arguments,
-            undeclared,
+            unserved,
             interest: None,
         })
     }

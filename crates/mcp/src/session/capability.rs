@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Session, record::brief};
 use crate::{
-    observation::{SessionFacts, finding::FindingCode},
+    observation::{SessionFacts, answer::Unserved, finding::FindingCode},
     protocol::{message::RpcError, method::Method},
 };
 
@@ -48,6 +48,16 @@ impl Session {
             return Some(capability);
         }
         (subscribes(method) && owes(facts, method).is_none()).then_some("resources.subscribe")
+    }
+
+    /// What explains that a method was refused with this error.
+    pub(super) fn unserved(&self, method: Method, error: &RpcError) -> Option<Unserved> {
+        if let Some(capability) = self.undeclared(method) {
+            return Some(Unserved::Undeclared(capability));
+        }
+        let is_optional = method == Method::ResourceTemplatesList && self.facts.is_some();
+        (is_optional && error.code == Some(METHOD_NOT_FOUND))
+            .then(|| Unserved::Optional(method.name()))
     }
 
     /// Whether one of these requests got this same error from us: the server may have passed it on.

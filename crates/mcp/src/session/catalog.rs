@@ -38,13 +38,15 @@ impl Session {
         Ok(self.exchange.dialogue.revision)
     }
 
-    /// Fetches all that the server declares to list, after the handshake.
+    /// Fetches all that the server declares to list, after the handshake. What was wrong before is no finding of a list.
     pub async fn catalog(&mut self, deadline: Instant) -> Listed {
         self.deadline = deadline;
         let mut listed = Listed::default();
+        self.record().findings.clear();
         for listing in Listing::ALL {
             self.declared_list(listing, &mut listed).await;
         }
+        listed.catalog.findings = std::mem::take(&mut self.record().findings);
         listed
     }
 

@@ -7,7 +7,7 @@ use super::{Session, exchange::Halt, late::Overdue};
 use crate::{
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::{Finding, FindingCode, FindingSeverity},
+        finding::{Finding, FindingCode},
     },
     transport::Unsent,
 };
@@ -25,9 +25,9 @@ impl Session {
                     format!("no usable answer to {what}: {}", broken.message),
                 )
             },
-            Halt::Closed => self.ended(&format!("before it answered {what}")).await,
+            Halt::Closed => self.ended(&self.before_answer(what)).await,
             Halt::Deaf(reason) => match self.exchange.exit().await {
-                Some(_) => self.ended(&format!("before it answered {what}")).await,
+                Some(_) => self.ended(&self.before_answer(what)).await,
                 None => Disruption::new(
                     DisruptionKind::Transport,
                     phase,
@@ -36,6 +36,17 @@ impl Session {
             },
             Halt::Deadline => self.timeout(what).await,
         })
+    }
+
+    /// When a server ended that owed an answer.
+    fn before_answer(&self, what: &str) -> String {
+        match self.exchange.dialogue.cut_short {
+            Some(length) => format!(
+                "in the middle of its answer to {what}, after {} of a line",
+                text::count(length, "byte")
+            ),
+            None => format!("before it answered {what}"),
+        }
     }
 
     /// The disruption that the server ended, and when: "before it answered `ping`".
@@ -117,8 +128,8 @@ impl Session {
 }
 
 /// The finding that explains best why no answer came: about a frame that should have been it, the most telling
-/// first; else, if the server lives, what hides an answer, or the last one that the specification forbids. No server
-/// ends because of what it said besides.
+/// first; else, if the server lives, what hides an answer, or what the server may wait for itself. A line of text on stdout
+/// keeps no answer back, and no server ends because of what it said besides.
 fn likely_cause(findings: &[Finding], kind: DisruptionKind) -> Option<&Finding> {
     let telling = [
         FindingCode::LspFraming,
@@ -126,22 +137,23 @@ fn likely_cause(findings: &[Finding], kind: DisruptionKind) -> Option<&Finding> 
         FindingCode::NotJson,
         FindingCode::UnknownId,
         FindingCode::NullId,
-        FindingCode::AnswerToNotification,
         FindingCode::DuplicateAnswer,
-        FindingCode::NotAMessage,
     ];
     let of_code = |code: FindingCode| findings.iter().rev().find(move |one| one.code == code);
     let telling = telling.into_iter().find_map(of_code);
     if kind == DisruptionKind::Crash {
         return telling;
     }
-    let hiding = [FindingCode::StdoutNoise, FindingCode::NotificationFlood];
-    telling
-        .or_else(|| hiding.into_iter().find_map(of_code))
-        .or_else(|| {
-            findings
-                .iter()
-                .rev()
-                .find(|finding| finding.code.severity() == FindingSeverity::Error)
-        })
+    let keeping = [
+        FindingCode::NotificationFlood,
+        FindingCode::UnknownRequest,
+        FindingCode::CapabilityNotDeclared,
+        FindingCode::RequestBeforeInitialized,
+        FindingCode::ReusedId,
+        FindingCode::SessionChanged,
+        FindingCode::WrongContentType,
+        FindingCode::StreamWithoutAnswer,
+        FindingCode::NotificationStatus,
+    ];
+    telling.or_else(|| keeping.into_iter().find_map(of_code))
 }

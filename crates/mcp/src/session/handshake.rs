@@ -148,6 +148,7 @@ impl Session {
         self.exchange.dialogue.facts = Some(Arc::clone(&facts));
         self.facts = Some(facts);
         self.exchange.dialogue.life = Life::Open;
+        self.exchange.dialogue.hold_early();
     }
 
     async fn agree(&mut self, result: Value) -> Observed<()> {
@@ -190,9 +191,16 @@ impl Session {
 /// What to do where a server refuses to begin a session of this revision.
 fn way_out(error: &RpcError, revision: Revision) -> Option<String> {
     if let Some(supported) = error.supported() {
+        let known = supported
+            .iter()
+            .filter_map(|name| Revision::from_name(name));
+        let choice = known
+            .max()
+            .map(|newest| format!("; write `protocol: {newest}`"));
         let supported = text::head(&supported.join(", "), 200);
         return Some(format!(
-            "the server speaks {supported}: `protocol` chooses a revision"
+            "the server speaks {supported}{}",
+            choice.unwrap_or_else(|| ", of which none is known here".to_owned())
         ));
     }
     revision.is_stateless().then(|| {

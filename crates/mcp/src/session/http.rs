@@ -95,7 +95,7 @@ impl Session {
             server_requests: asked..asked,
             tool: None,
             arguments: Value::Null,
-            undeclared: None,
+            unserved: None,
             interest: None,
         }
     }

@@ -10,6 +10,14 @@ use crate::protocol::message::{Id, Response};
 /// How soon after the end of its input a server writes what stood in a buffer: it ends, and has nothing else to do.
 const AT_ONCE_US: u64 = 250_000;
 
+/// How soon after our cancellation, or after the end of its input, a tool answers that was kept by reading that input.
+const RELEASED_US: u64 = 100_000;
+
+/// What keeps a tool until something stands in the server's stdin, and what to do.
+const READS_STDIN: &str = "the tool, or a program that it started, seems to read the server's stdin; start programs with \
+                           stdin closed (Python: `stdin=subprocess.DEVNULL`, Node.js: `stdio: ['ignore', …]`). If more \
+                           `timeout` helps, it is only slow";
+
 /// What was not answered at the deadline.
 #[derive(Debug)]
 pub(super) struct Overdue {
@@ -33,26 +41,37 @@ impl Overdue {
         }
     }
 
+    /// Whether this is a request that was cancelled because its time was over: its answer may cross with that.
+    pub(super) fn is_of(&self, id: Option<&Id>) -> bool {
+        id.is_some_and(|id| self.ids.contains(id))
+    }
+
     /// A result came that is not waited for any more. An error tells nothing: many servers answer a cancellation so.
     pub(super) fn answered(&mut self, response: &Response, at_us: u64) {
         let result = response.result.as_ref();
         let failed = response.error.is_some()
             || result.is_some_and(|result| result.get("isError") == Some(&Value::Bool(true)));
-        if !failed && response.id.as_ref().is_some_and(|id| self.ids.contains(id)) {
+        if !failed && self.is_of(response.id.as_ref()) {
             self.answered_us.get_or_insert(at_us);
         }
     }
 
     /// What to know of an answer that came late. That it stood in a buffer is only possible where nothing came before,
-    /// and likely where it came with the end of the input, which may have been closed at `closed_us`.
+    /// and likely where it came with the end of the input, which may have been closed at `closed_us`. Where the server was
+    /// heard, an answer that comes with our cancellation or with that end was waiting for it.
     pub(super) fn help(&self, closed_us: Option<u64>) -> Option<String> {
         let answered = self.answered_us?;
         let late = text::time(Duration::from_micros(answered.saturating_sub(self.at_us)));
-        let with_the_end = closed_us
-            .and_then(|closed| answered.checked_sub(closed))
-            .is_some_and(|after| after <= AT_ONCE_US);
+        let after_the_end = closed_us.and_then(|closed| answered.checked_sub(closed));
+        let released = |after: u64| after <= RELEASED_US;
         let mut help = format!("the answer came {late} after the deadline");
-        if !self.was_heard && with_the_end {
+        if self.was_heard && after_the_end.is_some_and(released) {
+            help.push_str(&format!(", as soon as stdin was closed: {READS_STDIN}"));
+        } else if self.was_heard && released(answered.saturating_sub(self.at_us)) {
+            help.push_str(&format!(
+                ", as soon as `notifications/cancelled` was sent: {READS_STDIN}"
+            ));
+        } else if after_the_end.is_some_and(|after| after <= AT_ONCE_US) && !self.was_heard {
             help.push_str(
                 ", as soon as stdin was closed: the server is slow, or the answer stood in a buffer, and it has to \
                  flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)",
@@ -78,23 +97,38 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_spoken_of_only_where_it_fits() {
-        let case = |was_heard: bool, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
+    fn a_cause_is_spoken_of_only_where_it_fits() {
+        let case = |was_heard: bool, id: &str, closed_us: Option<u64>, wanted: Option<&str>| {
             let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, was_heard);
             overdue.answered(&response(id), 1_500_000);
             let help = overdue.help(closed_us);
             let told = help.as_deref().map(|help| {
                 assert!(help.starts_with("the answer came 500 ms after the deadline"));
-                help.contains("buffer")
+                let named = ["in a buffer", "read the server's stdin"].iter();
+                named
+                    .copied()
+                    .find(|cause| help.contains(cause))
+                    .unwrap_or_default()
             });
             assert_eq!(told, wanted, "{help:?}");
         };
-        case(false, "1", Some(1_450_000), Some(true));
-        case(false, "1", Some(1_100_000), Some(false));
-        case(false, "1", Some(1_600_000), Some(false));
-        case(false, "1", None, Some(false));
-        case(true, "1", Some(1_450_000), Some(false));
+        case(false, "1", Some(1_450_000), Some("in a buffer"));
+        case(false, "1", Some(1_100_000), Some(""));
+        case(false, "1", Some(1_600_000), Some(""));
+        case(false, "1", None, Some(""));
+        case(true, "1", Some(1_450_000), Some("read the server's stdin"));
+        case(true, "1", Some(1_350_000), Some(""));
+        case(true, "1", None, Some(""));
         case(false, "2", Some(1_450_000), None);
+    }
+
+    #[test]
+    fn an_answer_that_comes_with_our_cancellation_waited_for_it() {
+        let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, true);
+        overdue.answered(&response("1"), 1_000_400);
+        let help = overdue.help(Some(1_100_000)).unwrap();
+        let wanted = "the answer came 0 ms after the deadline, as soon as `notifications/cancelled` was sent: the tool";
+        assert!(help.starts_with(wanted), "{help}");
     }
 
     #[test]

@@ -126,7 +126,7 @@ struct Walk {
     visited: HashSet<u64>,
     bytes: usize,
     /// Why it ended before the list did.
-    cut: Option<String>,
+    cut: Option<(FindingCode, String)>,
 }
 
 impl Walk {
@@ -142,8 +142,12 @@ impl Walk {
 
     /// What was left behind.
     fn unfetched(&mut self) -> Option<Unfetched> {
-        let (member, reason) = self.method.list_member().zip(self.cut.take())?;
-        Some(Unfetched { member, reason })
+        let (member, (code, reason)) = self.method.list_member().zip(self.cut.take())?;
+        Some(Unfetched {
+            code,
+            member,
+            reason,
+        })
     }
 
     /// Keeps a page and says which cursor is next.
@@ -161,7 +165,7 @@ impl Walk {
             self.bytes = self.bytes.saturating_add(items.len());
             if !self.visited.insert(hash.finish()) {
                 let message = format!("`{method}` came back to a cursor together with its page");
-                self.cut = Some(message.clone());
+                self.cut = Some((FindingCode::CursorLoop, message.clone()));
                 record.note_bare(FindingCode::CursorLoop, message);
                 return None;
             }
@@ -175,7 +179,7 @@ impl Walk {
             }
             Some(_) if self.pages.len() >= MOST_PAGES || self.bytes > MOST_BYTES => {
                 let message = format!("`{method}` goes on after {} pages", self.pages.len());
-                self.cut = Some(message.clone());
+                self.cut = Some((FindingCode::TooManyPages, message.clone()));
                 record.note_bare(FindingCode::TooManyPages, message);
                 None
             }

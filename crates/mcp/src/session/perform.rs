@@ -7,7 +7,7 @@ use super::{Observed, Script, Session, Whose, call::Call, steps::Sequence};
 use crate::{
     observation::{
         StepPart,
-        answer::{Answer, Body, Interest},
+        answer::{Answer, Body, Interest, Unserved},
         disruption::{Disruption, DisruptionKind, Phase},
     },
     protocol::method::Method,
@@ -319,10 +319,15 @@ impl Session {
         };
         let message = format!("{what} was refused with {error}");
         let mut disruption = self.cannot(DisruptionKind::ProtocolError, message);
-        disruption.help = answer.undeclared.map(|capability| {
-            let method = Method::that_begins(self.exchange.dialogue.revision).name();
-            format!("the server declares no capability `{capability}` in its answer to `{method}`")
-        });
+        disruption.help = match answer.unserved {
+            Some(Unserved::Undeclared(capability)) => {
+                let method = Method::that_begins(self.exchange.dialogue.revision).name();
+                Some(format!(
+                    "the server declares no capability `{capability}` in its answer to `{method}`"
+                ))
+            }
+            Some(Unserved::Optional(_)) | None => None,
+        };
         Err(disruption.into())
     }
 

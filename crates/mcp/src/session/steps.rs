@@ -117,7 +117,9 @@ impl Session {
         });
         self.bindings.captured.extend(captured.clone());
         self.bindings.uncaptured.extend(uncaptured);
+        let findings = self.exchange.dialogue.record.findings.len();
         if let Some(seen) = self.seen.steps.get_mut(place) {
+            seen.findings = findings;
             seen.answer = Some(answer);
             seen.captured = captured;
         }

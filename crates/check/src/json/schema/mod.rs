@@ -271,8 +271,21 @@ pub fn output_findings(answer: &Answer, catalog: &Catalog) -> Vec<Finding> {
     let Some((tool, reply)) = answer.tool.as_deref().zip(answer.reply()) else {
         return Vec::new();
     };
-    if reply.is_error || declared(catalog, tool, "outputSchema").is_none() {
+    if declared(catalog, tool, "outputSchema").is_none() {
         return Vec::new();
+    }
+    if reply.is_error {
+        let violation = reply
+            .structured()
+            .and_then(|structured| first_violation(catalog, (tool, "outputSchema"), structured));
+        let lost = |violation| {
+            let message = format!(
+                "tool `{tool}`: an error with structured content that violates `outputSchema`, at {violation}: clients of \
+                 the official TypeScript SDK refuse it and lose the error's text"
+            );
+            finding(FindingCode::TypedClientRejects, message)
+        };
+        return violation.map(lost).unwrap_or_default();
     }
     let Some(structured) = &reply.structured else {
         return finding(

@@ -88,7 +88,10 @@ impl Dialogue {
             }
             Fit::Past(Past::Cancelled) => {
                 self.answered_late(&response, heard);
-                self.note(FindingCode::AnswerAfterCancel, CANCELLED, heard);
+                let overdue = self.overdue.as_ref();
+                if !overdue.is_some_and(|overdue| overdue.is_of(response.id.as_ref())) {
+                    self.note(FindingCode::AnswerAfterCancel, CANCELLED, heard);
+                }
             }
             // It does not know that it is late.
             Fit::Past(Past::GivenUp) => self.answered_late(&response, heard),
@@ -170,6 +173,9 @@ impl Dialogue {
     fn stray(&mut self, response: &Response, heard: ReceivedFrame<'_>) {
         if self.may_answer_notification(response) {
             self.notified -= 1;
+            if let Some(transcript) = &mut self.transcript {
+                transcript.stray(response);
+            }
             return self.doubt(response, heard);
         }
         if response.id.is_none() && self.notified == 0 {
@@ -199,16 +205,17 @@ impl Dialogue {
     /// no id, since there was none. What is the result that a request waits for is taken for that request's.
     fn may_answer_notification(&self, response: &Response) -> bool {
         let nameless = response.id.is_none() && response.odd_id.is_none();
-        let is_due = |open: &Open| {
+        let is_answered = |open: &Open| {
             let method = Method::from_name(&open.method);
             let answer = method.zip(response.result.as_ref());
             answer.is_some_and(|(method, result)| method.is_answered_by(result))
         };
-        // Where frames are what is observed, each is to be seen.
-        self.notified > 0
-            && nameless
-            && self.transcript.is_none()
-            && !self.requests.open().iter().any(is_due)
+        // What cannot be read is answered without an id, too.
+        let is_due = self
+            .transcript
+            .as_ref()
+            .is_some_and(Transcript::expects_nameless);
+        self.notified > 0 && nameless && !is_due && !self.requests.open().iter().any(is_answered)
     }
 
     /// An answer without an id is one to a notification, or to a request whose id the server left out. Nobody can tell

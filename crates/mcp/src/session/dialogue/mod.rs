@@ -117,6 +117,10 @@ pub(super) struct Dialogue {
     pub(super) broken: Option<Break>,
     /// What was lacking where an answer could not come any more.
     pub(super) lack: Lack,
+    /// How many bytes of an answer had come when the stream ended in the middle of its line.
+    pub(super) cut_short: Option<usize>,
+    /// Notifications that came before it was known what the server declares, as many as are kept, with their frames.
+    early: Vec<(String, Vec<u8>)>,
     /// The part of a message that had come when the time was over.
     pub(super) begun: Option<String>,
     /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
@@ -178,6 +182,11 @@ impl Dialogue {
                 transcript.add(bytes);
             }
         }
+        if self.is_cut_short(&reading.line, heard) {
+            let message = "the stream ended in the middle of a line";
+            self.cut_short = Some(bytes.len());
+            return self.note(FindingCode::NoFinalNewline, message, heard);
+        }
         match reading.line {
             Line::Blank => self
                 .record
@@ -201,8 +210,15 @@ impl Dialogue {
                 );
             }
             Line::Noise => {
-                let message = "a line on stdout is not a JSON-RPC message";
+                let message = if self.unanswered.is_some() {
+                    "a line on stdout is not a JSON-RPC message; it came after stdin was closed: buffered output"
+                } else {
+                    "a line on stdout is not a JSON-RPC message"
+                };
                 self.note(FindingCode::StdoutNoise, message, heard);
+                if bytes.trim_ascii_start().starts_with(b"{") {
+                    self.spoil_all("a line on stdout begins as an object does, and is not JSON");
+                }
             }
             Line::LspHeader => self.note(FindingCode::LspFraming, LSP_FRAMING, heard),
             Line::Broken(reason) => {
@@ -221,6 +237,30 @@ impl Dialogue {
                 let message = "a frame of more than 1,000,000 JSON values, the bound of this tool";
                 self.unreadable(FindingCode::LineTooLong, message, bytes);
             }
+        }
+    }
+
+    /// Whether the stream ended in the middle of this line, which may be an answer that is waited for.
+    fn is_cut_short(&self, line: &Line, heard: ReceivedFrame<'_>) -> bool {
+        let is_begun = match line {
+            Line::Broken(_) => true,
+            Line::Noise => heard.bytes.trim_ascii_start().starts_with(b"{"),
+            Line::Blank
+            | Line::Json(_)
+            | Line::LspHeader
+            | Line::TooDeep
+            | Line::TooMany
+            | Line::Utf16 => false,
+        };
+        is_begun && !heard.meta.is_whole() && !self.requests.open().is_empty()
+    }
+
+    /// What came may be meant as the answer to any request that waits.
+    fn spoil_all(&mut self, what: &str) {
+        let open = self.requests.open().iter();
+        let ids: Vec<Id> = open.map(|open| open.id.clone()).collect();
+        for id in ids {
+            self.requests.spoil(&id, |_| what.to_owned());
         }
     }
 
@@ -374,6 +414,9 @@ impl Dialogue {
             )),
         };
         let body = HalfAnswer::of(&value);
+        let may_answer = ["jsonrpc", "id", "result", "error"]
+            .iter()
+            .any(|it| value.get(it).is_some());
         let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
@@ -395,6 +438,9 @@ impl Dialogue {
             Message::Other => {
                 let message = "valid JSON, but no JSON-RPC message";
                 self.note(FindingCode::NotAMessage, message, heard);
+                if may_answer {
+                    self.spoil_all(message);
+                }
             }
         }
     }

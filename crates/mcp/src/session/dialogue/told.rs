@@ -26,6 +26,17 @@ use crate::{
 
 const INVALID_REQUEST: i64 = -32600;
 
+/// Notifications before the handshake that are held against what the server declares then.
+const KEPT_EARLY: usize = 100;
+
+/// What a server may tell before the handshake: log messages, as it may make pings ("Lifecycle", initialization), and what
+/// is about requests.
+const MAY_BE_EARLY: [&str; 3] = [
+    "notifications/message",
+    "notifications/progress",
+    "notifications/cancelled",
+];
+
 /// Ids of the server's requests that are kept; behind more of them, nothing is said of whose an id is.
 const KEPT_IDS: usize = 1_000;
 
@@ -62,6 +73,9 @@ impl Dialogue {
             None if self.record.is_flooded() => {}
             None => self.compare(&method, shape::notification(&method), &params, heard.bytes),
         }
+        if self.facts.is_none() && self.transcript.is_none() && !self.revision.is_stateless() {
+            self.early(&method, heard);
+        }
         let seen = NotificationSeen {
             method,
             params,
@@ -69,6 +83,26 @@ impl Dialogue {
         };
         self.record
             .notification(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// A notification came before the answer to `initialize`.
+    fn early(&mut self, method: &str, heard: ReceivedFrame<'_>) {
+        if !MAY_BE_EARLY.contains(&method) {
+            let message = format!("`{}` before the answer to `initialize`", brief_name(method));
+            self.note(FindingCode::EarlyNotification, message, heard);
+        }
+        if self.early.len() < KEPT_EARLY && needs_server_capability(method).is_some() {
+            self.early.push((method.to_owned(), heard.bytes.to_vec()));
+        }
+    }
+
+    /// It is known now what the server declares: holds against it what came before.
+    pub(in crate::session) fn hold_early(&mut self) {
+        for (method, frame) in std::mem::take(&mut self.early) {
+            if let Some((code, message)) = self.undeclared(&method) {
+                self.record.note(code, message, &frame);
+            }
+        }
     }
 
     /// The open request for the stream that a notification names. It waits for the acknowledgement: its answer comes when

@@ -295,7 +295,7 @@ impl Session {
             server_requests: from.1..record.server_requests.len(),
             tool: None,
             arguments: Value::Null,
-            undeclared: None,
+            unserved: None,
             interest: None,
         }
     }

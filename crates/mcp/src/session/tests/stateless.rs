@@ -141,7 +141,7 @@ async fn a_server_that_refuses_says_what_it_speaks() {
     case(
         r#"{"code":-32022,"message":"no","data":{"requested":"2026-07-28","supported":["2025-06-18","2025-11-25"]}}"#,
         "`server/discover` was refused with -32022 (unsupported protocol version): no",
-        "the server speaks 2025-06-18, 2025-11-25: `protocol` chooses a revision",
+        "the server speaks 2025-06-18, 2025-11-25; write `protocol: 2025-11-25`",
     )
     .await;
     case(
@@ -277,7 +277,7 @@ async fn a_handshake_that_is_refused_for_good_stays_refused() {
         r#"{"code":-32022,"message":"no","data":{"supported":["2099-01-01"],"requested":"2025-11-25"}}"#,
         unknown,
         1,
-        "the server speaks 2099-01-01: `protocol` chooses a revision",
+        "the server speaks 2099-01-01, of which none is known here",
     )
     .await;
 }
