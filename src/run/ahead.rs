@@ -28,7 +28,7 @@ pub(super) struct Slots {
     begun: Arc<Semaphore>,
     /// Jobs that talk.
     talking: Arc<Semaphore>,
-    /// Jobs whose servers are closed beside others that talk.
+    /// Jobs whose servers are closed.
     closing: Semaphore,
     /// Cancelled when no job gets a slot any more.
     stopped: CancellationToken,
@@ -58,7 +58,7 @@ impl Slots {
         Self {
             begun: Arc::new(Semaphore::new(jobs * 2)),
             talking: Arc::new(Semaphore::new(jobs)),
-            closing: Semaphore::new(jobs * 2),
+            closing: Semaphore::new(jobs),
             stopped,
         }
     }
@@ -81,7 +81,7 @@ impl Slots {
         }
     }
 
-    /// Waits until one more server may be closed beside the jobs that talk.
+    /// Waits until one more server may be closed.
     pub(super) async fn room_to_close(&self) -> Option<SemaphorePermit<'_>> {
         self.closing.acquire().await.ok()
     }

@@ -12,7 +12,7 @@ use super::{
     ahead::Slot,
     catalogs, explain, image,
     job::{Reporter, Shared},
-    live::{Live, ending_findings, stay_open},
+    live::{Live, Parted, ending_findings, explain_end, stay_open},
     lookout::{Watch, sought_before},
     reuse::Users,
     trajectory,
@@ -20,10 +20,11 @@ use super::{
 use host::{
     contained,
     container::image::ReadyImage,
-    host::{Ended, Pace, Peer, Server, Start},
+    host::{Pace, Peer, Server, Start},
     launch::spelled,
     pace::Until,
     place::Place,
+    process::Patience,
     remote::free_port,
 };
 use mcp::{
@@ -36,7 +37,10 @@ use mcp::{
     session::{Script, Session},
     transport::clock::JobClock,
 };
-use suite::plan::job::{Planned, RunJob};
+use suite::{
+    model::expectation::Beside,
+    plan::job::{Planned, RunJob},
+};
 
 /// What an attempt brought, and what of it is still to be ended.
 pub(super) struct Attempted {
@@ -279,6 +283,7 @@ impl Attempted {
             }
             Err(disruption) => Err(disruption),
         };
+        let instance = shared.habits.started(terms.target_key);
         let Server { connection, peer } = match launched {
             Ok(server) => server,
             Err(disruption) => {
@@ -301,6 +306,7 @@ impl Attempted {
             process: peer,
             place,
             used_by: Users::default(),
+            instance,
         })
     }
 
@@ -366,8 +372,15 @@ impl Attempted {
             } else {
                 stay_open(&mut live, job, shared, &self.observation).await;
                 let begun = StdInstant::now();
-                let ended = Box::pin(live.end(shared, &mut self.observation)).await;
-                self.complete(ended, job);
+                // Where the end is judged, it gets all the time that there is.
+                let patience = if job.body.looks_at(Beside::Exit) {
+                    Patience::after(&self.observation)
+                } else {
+                    live.instance.patience(&self.observation)
+                };
+                let ending = live.end(shared, &mut self.observation, patience);
+                let parted = Box::pin(ending).await;
+                self.complete(parted, job);
                 self.observation.timings.close = begun.elapsed();
             }
         }
@@ -396,18 +409,22 @@ impl Attempted {
         }
     }
 
-    fn complete(&mut self, (ended, waits): (Ended, bool), job: &RunJob) {
-        self.notes.extend(ended.note);
-        self.observation.stderr = ended.stderr;
-        self.observation.container = ended.container;
+    fn complete(&mut self, mut parted: Parted, job: &RunJob) {
+        let ended = &mut parted.ended;
+        self.notes.extend(ended.note.take());
+        self.observation.stderr = std::mem::take(&mut ended.stderr);
+        self.observation.container = ended.container.take();
         self.observation.exit = ended.exit;
+        self.notes
+            .extend(explain_end(&parted, &mut self.observation));
+        let ended = &parted.ended;
         explain::port(&mut self.observation);
         explain::slowness(&mut self.observation, self.command_line.as_deref());
         let Some(exit) = ended.exit else {
             return;
         };
         match ended.pace {
-            Pace::Usual => ending_findings(&exit, waits, &mut self.observation),
+            Pace::Usual => ending_findings(&exit, &parted, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.
             Pace::Hurried if exit.was_forced() && job.body.asks_for_the_end() => {
                 let interrupted = interrupted().disruption;

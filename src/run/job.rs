@@ -20,6 +20,7 @@ use super::{
     ahead::{self, Slot, Slots},
     attempt::{self, Attempted},
     catalogs::Catalogs,
+    habits::Habits,
     judge::{Judgement, judge},
     live::{Live, StaysOpen},
     reuse::{self, Parked},
@@ -84,6 +85,7 @@ pub(super) struct Shared {
     pub(super) host: Host,
     pub(super) catalogs: Catalogs,
     pub(super) stays_open: StaysOpen,
+    pub(super) habits: Arc<Habits>,
     /// Servers that wait for the next assertion of their lane.
     live: Mutex<HashMap<String, Parked>>,
     /// What stays on the machine because it could not be removed.
@@ -114,6 +116,7 @@ impl Shared {
             options,
             catalogs: Catalogs::default(),
             stays_open: StaysOpen::default(),
+            habits: Arc::default(),
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
             events,
@@ -274,13 +277,19 @@ pub(super) async fn carry_out(
             return None;
         }
         let is_to_ask = attempted.is_to_ask(work, shared);
-        let closing = Box::pin(attempted.close(shared, work));
+        // A server that ends may take a processor for a while: the next ones wait for that, and not beside it.
+        let room = shared.common.slots.room_to_close().await;
+        let closing = Box::pin(async {
+            let closed = attempted.close(shared, work).await;
+            drop(room);
+            closed
+        });
         // The slot is kept where this attempt may not be the last, where a red one stops the run, and by the first job that
         // wants a catalog.
         let seen = if last && !is_to_ask && !shared.options.fail_fast {
             shared.free_lane(index, &work.planned);
             let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
-            let seen = beside_the_next(closing, patience, (shared, slot)).await;
+            let seen = beside_the_next(closing, patience, slot).await;
             slot.give_back();
             seen
         } else {
@@ -304,23 +313,17 @@ pub(super) async fn carry_out(
     }
 }
 
-/// Waits for an attempt to be closed; gives the slot back after a while, as soon as one more may be closed beside others.
+/// Waits for an attempt to be closed; gives the slot back after a while.
 async fn beside_the_next(
     mut closing: Pin<Box<impl Future<Output = Box<Attempted>>>>,
     patience: Option<Duration>,
-    (shared, slot): (&Shared, &mut Slot),
+    slot: &mut Slot,
 ) -> Box<Attempted> {
-    let room = async {
-        if let Some(patience) = patience {
-            sleep(patience).await;
-        }
-        shared.common.slots.room_to_close().await
-    };
-    let _room = tokio::select! {
+    tokio::select! {
         biased;
         seen = &mut closing => return seen,
-        room = room => room,
-    };
+        () = sleep(patience.unwrap_or_default()) => {}
+    }
     slot.give_back();
     closing.await
 }

@@ -8,12 +8,12 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{job::Shared, reuse::Users, scheduler::processes};
+use super::{habits::Instance, job::Shared, reuse::Users, scheduler::processes};
 use host::{
     contained,
-    host::{Ended, Peer},
+    host::{Ended, Pace, Peer},
     place::Place,
-    process::Patience,
+    process::{Parting, Patience},
 };
 use mcp::{
     observation::{
@@ -47,6 +47,17 @@ pub(super) struct Live {
     pub(super) place: Place,
     /// Assertions that used it before.
     pub(super) used_by: Users,
+    /// What it is to the other servers of its target.
+    pub(super) instance: Instance,
+}
+
+/// How a server ended, with what only its session knows.
+pub(super) struct Parted {
+    pub(super) ended: Ended,
+    /// Whether it may have waited for an answer when its stdin was closed: then living on is not its fault.
+    pub(super) waits: bool,
+    /// Whether another server of its target ran at the same time.
+    pub(super) had_company: bool,
 }
 
 impl Live {
@@ -66,12 +77,15 @@ impl Live {
         status.filter(|status| status.unknown().is_none())
     }
 
-    /// Closes the session and ends the process, at the same time, because a server may still write while it ends. Also tells
-    /// whether the server may have waited for an answer when its stdin was closed: then living on is not its fault.
-    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> (Ended, bool) {
+    /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
+    pub(super) async fn end(
+        mut self,
+        shared: &Shared,
+        seen: &mut Observation,
+        patience: Patience,
+    ) -> Parted {
         self.status().await;
         self.process.ask();
-        let patience = Patience::after(seen);
         let deadline = Instant::now() + patience.altogether();
         let interrupt = &shared.options.interrupt;
         let closing = async {
@@ -104,6 +118,9 @@ impl Live {
             };
             remainder.add_to(seen);
         }
+        if ended.pace == Pace::Usual && seen.disruption.is_none() && !waits {
+            self.instance.learn(&ended);
+        }
         shared.leave(self.place.close().await);
         if let (Some(container), Some(exit)) = (self.process.container(), ended.exit) {
             contained::explain(container, exit.status, seen);
@@ -111,7 +128,11 @@ impl Live {
         ended.container = ended
             .container
             .map(|container| self.used_by.told(*container));
-        (ended, waits)
+        Parted {
+            ended,
+            waits,
+            had_company: self.instance.has_company(),
+        }
     }
 
     /// Ends an unused server, without waiting for it to end by itself.
@@ -121,6 +142,7 @@ impl Live {
             mut process,
             place,
             used_by: _,
+            instance: _instance,
         } = self;
         drop(session);
         Box::pin(process.end_now()).await;
@@ -129,7 +151,9 @@ impl Live {
 
     /// Ends a server that is not needed any more.
     pub(super) async fn close(self, shared: &Shared) {
-        self.end(shared, &mut Observation::default()).await;
+        let patience = self.instance.patience(&Observation::default());
+        self.end(shared, &mut Observation::default(), patience)
+            .await;
     }
 }
 
@@ -170,26 +194,47 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
     }
 }
 
+/// How long a server may take to end after its stdin was closed.
+const SLOW_END: Duration = Duration::from_secs(5);
+
 /// What the way a server ended says about it.
-pub(super) fn ending_findings(exit: &Exit, waits: bool, seen: &mut Observation) {
+pub(super) fn ending_findings(exit: &Exit, parted: &Parted, seen: &mut Observation) {
     let findings = &mut seen.findings;
     if exit.status.unknown().is_some() {
         // What broke off is the connection to the container, not what the server said.
         findings.retain(|finding| finding.code != FindingCode::NoFinalNewline);
         return;
     }
+    let Parting { took, spun } = parted.ended.parting;
+    let lived = if spun {
+        "the server spins after its stdin was closed: it takes a processor and writes nothing"
+    } else {
+        "the server lived on after its stdin was closed"
+    };
     match exit.ending {
+        Ending::StdinClosed if took > SLOW_END => {
+            let took = text::time(took);
+            let message = format!("the server took {took} to end after its stdin was closed");
+            note(findings, FindingCode::IgnoresStdinEnd, message, None);
+        }
         Ending::StdinClosed | Ending::Asked => {}
         Ending::ByItself => {
             if seen.disruption.is_none() {
-                let message = format!(
+                let mut message = format!(
                     "the server ended while the session was open: {}",
                     exit.status
                 );
+                if exit.was_killed_by_others() {
+                    message.push_str(", sent by another process, or by the system");
+                    if parted.had_company {
+                        message.push_str("; ");
+                        message.push_str(COMPANY);
+                    }
+                }
                 note(findings, FindingCode::ExitedEarly, message, None);
             }
         }
-        Ending::Terminated if waits => {}
+        Ending::Terminated if parted.waits && !spun => {}
         Ending::Terminated => {
             // One that ends with a code of its own may have been about to.
             let how = if matches!(exit.status, ExitStatus::Code(_)) {
@@ -198,16 +243,16 @@ pub(super) fn ending_findings(exit: &Exit, waits: bool, seen: &mut Observation) 
                 "SIGTERM ended it"
             };
             let disruption = seen.disruption.as_ref();
-            let busy = if disruption.is_some_and(|it| it.kind == DisruptionKind::Timeout) {
+            let busy = if !spun && disruption.is_some_and(|it| it.kind == DisruptionKind::Timeout) {
                 ", perhaps at work on what it had not answered"
             } else {
                 ""
             };
-            let message = format!("the server lived on after its stdin was closed{busy}; {how}");
+            let message = format!("{lived}{busy}; {how}");
             note(findings, FindingCode::IgnoresStdinEnd, message, None);
         }
         Ending::Killed => {
-            let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
+            let message = format!("{lived} and after SIGTERM; SIGKILL ended it");
             note(findings, FindingCode::IgnoresTermination, message, None);
         }
     }
@@ -218,4 +263,27 @@ pub(super) fn ending_findings(exit: &Exit, waits: bool, seen: &mut Observation) 
         );
         note(findings, FindingCode::Orphans, message, None);
     }
+}
+
+/// What may have killed a server beside which another one of its target ran.
+const COMPANY: &str = "another instance of this command was running, and may have killed it: try `serial` or `--jobs 1`";
+
+/// What is said of the way a server ended without being held against it, and what explains a crash.
+pub(super) fn explain_end(parted: &Parted, seen: &mut Observation) -> Option<String> {
+    /// How long an end is nothing to speak of.
+    const USUAL: Duration = Duration::from_secs(2);
+    let exit = parted.ended.exit?;
+    if let Some(disruption) = &mut seen.disruption
+        && disruption.kind == DisruptionKind::Crash
+        && exit.was_killed_by_others()
+        && parted.had_company
+    {
+        disruption.help = Some(COMPANY.to_owned());
+    }
+    let took = parted.ended.parting.took;
+    let is_slow = exit.ending == Ending::StdinClosed && took > USUAL && took <= SLOW_END;
+    is_slow.then(|| {
+        let took = text::time(took);
+        format!("the server took {took} to end after its stdin was closed")
+    })
 }

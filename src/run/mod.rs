@@ -4,6 +4,7 @@ mod ahead;
 mod attempt;
 mod catalogs;
 mod explain;
+mod habits;
 mod image;
 mod job;
 mod judge;

@@ -21,14 +21,14 @@ use super::{
     launch::{CommandLine, Spelled, not_started},
     locked,
     place::Place,
-    process::{Patience, Process, ProcessSpec, Runs},
+    process::{Parting, Patience, Process, ProcessSpec},
     remote::{self, Launched},
 };
 use mcp::{
     observation::{
         container::ContainerSeen,
         disruption::Disruption,
-        process::{Ending, Exit, ExitStatus, StderrTail},
+        process::{Exit, ExitStatus, StderrTail},
     },
     script::template::Bindings,
     transport::{
@@ -147,11 +147,6 @@ impl Host {
     }
 }
 
-/// What a killed client of an engine leaves.
-const LEFT_BY_CLIENT: &str = "what was killed is the client of the engine: the container that it ran may live on (see \
-                              the engine's list). `--init` lets it end on SIGTERM; under `docker:` in `server` \
-                              nothing is left";
-
 /// What answers on the other side of a connection.
 #[derive(Debug)]
 pub enum Peer {
@@ -172,6 +167,8 @@ pub struct Ended {
     pub exit: Option<Exit>,
     /// How much time it was given.
     pub pace: Pace,
+    /// How it took the end of its stdin, where that is known.
+    pub parting: Parting,
     /// The end of its stderr.
     pub stderr: StderrTail,
     /// What it left behind, or died of, where `exit` does not say so.
@@ -271,6 +268,7 @@ impl Peer {
             note: exit.and_then(|exit| self.note(&exit)),
             exit,
             pace,
+            parting: self.parting(),
             stderr: self.stderr(),
             container: self
                 .container()
@@ -296,12 +294,17 @@ impl Peer {
         }
     }
 
+    /// How it took the end of its stdin.
+    fn parting(&self) -> Parting {
+        match self {
+            Self::Process(process) => process.parting(),
+            Self::Container(_) | Self::Launched(_) | Self::Remote => Parting::default(),
+        }
+    }
+
     fn note(&self, exit: &Exit) -> Option<String> {
         match self {
-            Self::Process(process) => {
-                let client = process.runs() == Runs::ContainerClient;
-                (exit.ending == Ending::Killed && client).then(|| LEFT_BY_CLIENT.to_owned())
-            }
+            Self::Process(process) => process.left().map(str::to_owned),
             Self::Container(container) => contained::ran_out(container, exit.status),
             Self::Launched(launched) => launched.peer.note(exit),
             Self::Remote => None,

@@ -34,6 +34,7 @@ const KEPT_BYTES: usize = 64 * 1024;
 const PATIENCE: Patience = Patience {
     closed: Duration::ZERO,
     at_work: Duration::ZERO,
+    spinning: Duration::ZERO,
     terminated: Duration::from_secs(2),
 };
 

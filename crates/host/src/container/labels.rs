@@ -120,6 +120,16 @@ impl RunName {
     }
 }
 
+/// The labels of a container that the client of an engine runs for a server, as `NAME=VALUE`; the first is its own.
+pub(crate) fn of_client(marker: &str) -> [String; 4] {
+    [
+        format!("{JOB}={marker}"),
+        format!("{RUN}={marker}"),
+        format!("{OWNER}={}", Owner::this().to_text()),
+        format!("{CREATED}={}", now().as_secs()),
+    ]
+}
+
 /// The part of a run's name that no other run has.
 pub(super) fn unique(run: &str) -> &str {
     run.rsplit('-').next().unwrap_or(run)

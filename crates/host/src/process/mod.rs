@@ -19,7 +19,7 @@ use std::{
     path::PathBuf,
     process::Child,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{
@@ -32,7 +32,12 @@ use tokio::{
 };
 
 pub use self::program::StartFailure;
-use self::{stderr::Stderr, table::Work, watch::Watch};
+use self::{
+    client::Client,
+    stderr::Stderr,
+    table::{Spin, Work},
+    watch::Watch,
+};
 use super::{launch::CommandLine, owner::Owner};
 use mcp::{
     observation::{
@@ -96,6 +101,9 @@ pub struct Patience {
     /// Longer than that, as long as it is at work: to end takes an interpreter its time where the machine is busy. What
     /// outlives it has as long.
     pub at_work: Duration,
+    /// While it takes a processor and writes nothing. One that reads the end of its stdin again and again has a quarter of
+    /// that.
+    pub spinning: Duration,
     /// After SIGTERM.
     pub terminated: Duration,
 }
@@ -105,6 +113,7 @@ impl Patience {
     pub const HURRIED: Self = Self {
         closed: Duration::from_millis(500),
         at_work: Duration::ZERO,
+        spinning: Duration::from_millis(500),
         terminated: Duration::from_secs(1),
     };
 
@@ -117,10 +126,14 @@ impl Patience {
             kind,
             Some(DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport)
         ) {
+            patience.closed = Self::BROKEN;
             patience.at_work = Duration::ZERO;
         }
         patience
     }
+
+    /// After its stdin was closed, for a server that hung, flooded or broke the protocol.
+    const BROKEN: Duration = Duration::from_secs(2);
 
     /// The longest that a server may take to end before it is killed.
     pub fn altogether(self) -> Duration {
@@ -131,8 +144,9 @@ impl Patience {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            closed: Duration::from_secs(2),
-            at_work: Duration::from_secs(8),
+            closed: Duration::from_secs(5),
+            at_work: Duration::from_secs(5),
+            spinning: Duration::from_secs(2),
             terminated: Duration::from_secs(2),
         }
     }
@@ -146,30 +160,41 @@ pub struct Process {
     stderr: Arc<Stderr>,
     drain: JoinHandle<()>,
     marker: String,
-    runs: Runs,
+    client: Option<Box<Client>>,
+    /// How it took the end of its stdin.
+    parting: Parting,
     /// Whether it lived when it was asked to end; `None` before that.
     lived: Option<bool>,
     /// How it ended; its number may be reused since.
     ended: Option<Exit>,
 }
 
-/// What a process is to the server.
+/// How a server took the end of its stdin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Parting {
+    /// How long it took to end, or was waited for.
+    pub took: Duration,
+    /// Whether it took a processor all the while, and wrote nothing.
+    pub spun: bool,
+}
+
+/// What a server did in the time that it had to end unasked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Runs {
-    /// It is the server, or started it.
-    Server,
-    /// It asked an engine to run the server in a container, which does not end because this process is killed.
-    ContainerClient,
+enum Unasked {
+    Ended,
+    Spun,
+    LivedOn,
 }
 
 impl Process {
     /// Starts the process in a group of its own, and a link over its stdin and stdout.
     pub async fn start(
-        spec: ProcessSpec,
+        mut spec: ProcessSpec,
         clock: JobClock,
     ) -> Result<(Self, Connection), StartFailure> {
         let path = program::named(&spec)?;
         let marker = next_marker();
+        let client = Client::labelled(&mut spec, &marker);
         let mut command = spawn::command(&spec, &path, &marker);
         let mut tries = 0;
         let child = loop {
@@ -186,7 +211,7 @@ impl Process {
             }
         };
         let pid = Pid::from_child(&child);
-        Self::take_over(child, (marker, client::runs(&spec.line)), clock).map_err(|error| {
+        Self::take_over(child, (marker, client), clock).map_err(|error| {
             family::discard(pid);
             StartFailure::refused(&spec.line.program, &error)
         })
@@ -195,7 +220,7 @@ impl Process {
     /// Makes the owner of a child that was just started.
     fn take_over(
         child: Child,
-        (marker, runs): (String, Runs),
+        (marker, client): (String, Option<Client>),
         clock: JobClock,
     ) -> io::Result<(Self, Connection)> {
         let pid = Pid::from_child(&child);
@@ -221,7 +246,8 @@ impl Process {
             stderr,
             drain: tokio::spawn(async move { drained.drain().await }),
             marker,
-            runs,
+            client: client.map(Box::new),
+            parting: Parting::default(),
             lived: None,
             ended: None,
         };
@@ -239,9 +265,14 @@ impl Process {
         self.watch.status()
     }
 
-    /// What it is to the server.
-    pub fn runs(&self) -> Runs {
-        self.runs
+    /// How it took the end of its stdin.
+    pub fn parting(&self) -> Parting {
+        self.parting
+    }
+
+    /// What is to be said of a container that it may have left.
+    pub fn left(&self) -> Option<&str> {
+        self.client.as_ref()?.left()
     }
 
     /// Waits for its end.
@@ -281,6 +312,10 @@ impl Process {
         }
         self.ask();
         let ending = self.descend(patience).await;
+        if let (Some(client), Ending::Terminated | Ending::Killed) = (&mut self.client, ending) {
+            // The container does not end because its client is killed.
+            Box::pin(client.remove()).await;
+        }
         // Until it is reaped its number is its own, and the group's too.
         let orphans = orphans::end_of_job(&self.marker, self.pid, patience.at_work).await;
         let exit = self.reap(ending, orphans);
@@ -291,11 +326,17 @@ impl Process {
     }
 
     /// The steps down to the end of the process itself.
-    async fn descend(&self, patience: Patience) -> Ending {
+    async fn descend(&mut self, patience: Patience) -> Ending {
         if self.lived == Some(false) {
             return Ending::ByItself;
         }
-        if self.ends_unasked(patience).await {
+        let begun = Instant::now();
+        let unasked = self.ends_unasked(patience).await;
+        self.parting = Parting {
+            took: begun.elapsed(),
+            spun: unasked == Unasked::Spun,
+        };
+        if unasked == Unasked::Ended {
             return Ending::StdinClosed;
         }
         self.signal(Signal::TERM);
@@ -318,30 +359,40 @@ impl Process {
     }
 
     /// Whether it ends without a signal, in the time it has for it.
-    async fn ends_unasked(&self, patience: Patience) -> bool {
-        let quiet = patience.closed.saturating_sub(LOOK);
-        if timeout(quiet, self.exited()).await.is_ok() {
-            return true;
+    async fn ends_unasked(&self, patience: Patience) -> Unasked {
+        let begun = Instant::now();
+        let step = LOOK.min(patience.closed).min(patience.spinning / 2);
+        let (mut before, mut spinning) = (None::<Work>, Duration::ZERO);
+        loop {
+            let looked = Instant::now();
+            if timeout(step, self.exited()).await.is_ok() {
+                return Unasked::Ended;
+            }
+            let now = Work::of(&[self.pid]);
+            let since = looked.elapsed();
+            spinning = match before.and_then(|before| now.spun_since(before, since)) {
+                Some(Spin::Reads) => spinning + since * 4,
+                Some(Spin::Computes) => spinning + since,
+                None => Duration::ZERO,
+            };
+            // It may have ended while the table was read.
+            let is_over = |other| match self.status() {
+                Some(_) => Unasked::Ended,
+                None => other,
+            };
+            if !spinning.is_zero() && spinning >= patience.spinning {
+                return is_over(Unasked::Spun);
+            }
+            let waited = begun.elapsed();
+            let rests = |now: Work| before.is_none_or(|before| !now.goes_on_since(before, since));
+            // One of them may have ended, and another be about to go on: between the two it looks like rest.
+            if waited >= patience.closed + patience.at_work
+                || waited >= patience.closed && rests(now) && rests(Work::of(&[self.pid]))
+            {
+                return is_over(Unasked::LivedOn);
+            }
+            before = Some(now);
         }
-        let looks = 1 + patience.at_work.as_millis() / LOOK.as_millis();
-        let mut before = Work::of(&[self.pid]);
-        for _ in 0..looks {
-            let next = LOOK.min(patience.closed);
-            if timeout(next, self.exited()).await.is_ok() {
-                return true;
-            }
-            let mut now = Work::of(&[self.pid]);
-            if !now.goes_on_since(before, LOOK) {
-                // One of them may have ended, and another be about to go on: between the two it looks like rest.
-                now = Work::of(&[self.pid]);
-            }
-            if !now.goes_on_since(before, LOOK) {
-                break;
-            }
-            before = now;
-        }
-        // It may have ended while the table was read.
-        self.status().is_some()
     }
 
     /// Kills what is left of the group and takes the exit status away. A process that still does not vanish is

@@ -14,6 +14,7 @@ use rustix::{
 };
 
 use super::{Lookup, ProcessSpec};
+use crate::launch::CommandLine;
 use crate::regular;
 
 /// Where programs are looked for when the caller has no PATH.
@@ -207,8 +208,8 @@ fn hint(spec: &ProcessSpec) -> String {
     let directory = spec.directory();
     if first.is_empty() {
         "`command` is empty; name the server's program".to_owned()
-    } else if program.contains('\\') {
-        "it looks like a path of Windows; write the program's name, such as `node`".to_owned()
+    } else if let Some(hint) = hint_of_windows(&spec.line) {
+        hint
     } else if program.starts_with('~') || program.contains(['&', '|', ';', '>', '<', '$', '`']) {
         "no shell is involved; write `command: sh` and `args: [-c, …]`".to_owned()
     } else if first != program {
@@ -225,6 +226,58 @@ fn hint(spec: &ProcessSpec) -> String {
     } else {
         "install it, or write its whole path".to_owned()
     }
+}
+
+/// The programs of Windows that run what their arguments say.
+const SHELLS: [&str; 3] = ["cmd", "powershell", "pwsh"];
+
+/// What to write instead of a command line of Windows.
+fn hint_of_windows(line: &CommandLine) -> Option<String> {
+    let program = line.program.as_str();
+    if program.contains(char::is_control)
+        || program.contains(['\u{85}', '\u{a0}', '\u{2028}', '\u{2029}'])
+    {
+        return Some(
+            "inside \"…\" a backslash begins an escape of YAML, such as `\\n`; it looks like a path of Windows: write the \
+             program's name, such as `command: node`"
+                .to_owned(),
+        );
+    }
+    let mut drive = program.chars();
+    let has_drive = drive
+        .next()
+        .is_some_and(|letter| letter.is_ascii_alphabetic())
+        && drive.next() == Some(':');
+    let is_path = has_drive || program.contains('\\');
+    let file = program.rsplit(['\\', '/']).next().unwrap_or_default();
+    // A whole command line may stand behind the program.
+    let (name, suffix) = file
+        .split_whitespace()
+        .next()?
+        .rsplit_once('.')
+        .unwrap_or((file, ""));
+    let name = name.to_ascii_lowercase();
+    let is_program = ["exe", "cmd", "bat", "ps1"].contains(&suffix.to_ascii_lowercase().as_str());
+    if SHELLS.contains(&name.as_str()) {
+        let is_word = |arg: &&String| !arg.starts_with(['/', '-']);
+        let mut words = line.args.iter().skip_while(|arg| !is_word(arg));
+        let instead = match words.next() {
+            Some(first) => {
+                let rest: Vec<&str> = words.map(String::as_str).collect();
+                format!("`command: {first}` and `args: [{}]`", rest.join(", "))
+            }
+            None => "the program that it is to run as `command`".to_owned(),
+        };
+        return Some(format!("`{name}` is the shell of Windows; write {instead}"));
+    }
+    let what = match (is_path, is_program) {
+        (true, _) => "it is a path of Windows",
+        (false, true) => "it is the name of a program of Windows",
+        (false, false) => return None,
+    };
+    Some(format!(
+        "{what}; write `command: {name}` and its arguments under `args`"
+    ))
 }
 
 /// The interpreter named by the `#!` line of a file that can be read.

@@ -50,6 +50,52 @@ pub(crate) struct Work {
     active: bool,
     /// The processor time they took so far, in clock ticks.
     worked: u64,
+    /// What they read and wrote so far.
+    moved: Moved,
+}
+
+/// What processes read and wrote, as far as the system tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Moved {
+    /// Bytes that were read.
+    read: u64,
+    /// Bytes that were written.
+    written: u64,
+    /// How often something was read, or its end.
+    reads: u64,
+}
+
+impl Moved {
+    /// Of one process.
+    fn by(pid: Pid) -> Self {
+        let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+        let value = |name: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        };
+        Self {
+            read: value("rchar:").unwrap_or(0),
+            written: value("wchar:").unwrap_or(0),
+            reads: value("syscr:").unwrap_or(0),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            read: self.read.saturating_add(other.read),
+            written: self.written.saturating_add(other.written),
+            reads: self.reads.saturating_add(other.reads),
+        }
+    }
+}
+
+/// How processes spin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spin {
+    /// They read the end of their input again and again.
+    Reads,
+    /// They compute, and write nothing.
+    Computes,
 }
 
 impl Work {
@@ -75,12 +121,35 @@ impl Work {
         let nothing = Self {
             active: false,
             worked: 0,
+            moved: Moved::default(),
         };
         members.fold(nothing, |sum, (pid, one)| Self {
             active: sum.active
                 || one.doing == Doing::Work
                 || one.threads > 1 && a_thread_is_active(*pid),
             worked: sum.worked.saturating_add(one.worked),
+            moved: sum.moved.and(Moved::by(*pid)),
+        })
+    }
+
+    /// Whether they took a processor since then, as far as others left them one, and brought nothing forth.
+    pub(crate) fn spun_since(self, before: Self, time: Duration) -> Option<Spin> {
+        /// A quarter of a processor, in milliseconds for each hundredth of a second.
+        const TIME_FOR_A_TICK: u128 = 40;
+        /// Reads of nothing in a millisecond that no server makes by the way.
+        const IDLE_READS: u128 = 1;
+        let ticks = (time.as_millis() / TIME_FOR_A_TICK).max(1);
+        let worked = u128::from(self.worked.saturating_sub(before.worked));
+        let wrote = self.moved.written != before.moved.written;
+        if worked < ticks || wrote {
+            return None;
+        }
+        let reads = u128::from(self.moved.reads.saturating_sub(before.moved.reads));
+        let reads_nothing = self.moved.read == before.moved.read;
+        Some(if reads_nothing && reads >= time.as_millis() * IDLE_READS {
+            Spin::Reads
+        } else {
+            Spin::Computes
         })
     }
 

@@ -27,6 +27,7 @@ const LONG: Duration = Duration::from_secs(20);
 const SHORT: Patience = Patience {
     closed: Duration::from_millis(50),
     at_work: Duration::ZERO,
+    spinning: LONG,
     terminated: Duration::from_millis(50),
 };
 
@@ -212,6 +213,34 @@ async fn who_is_at_work_to_end_is_not_hurried_and_not_waited_for_without_end() {
     let short = Duration::from_millis(500);
     case("while :; do :; done", short, Ending::Terminated).await;
     case("sleep 300; true", LONG, Ending::Terminated).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_takes_a_processor_for_nothing_is_not_waited_for() {
+    let case = async |after: &str, wanted: Ending| {
+        let script = format!("import sys\nprint('ready', flush=True)\nsys.stdin.read()\n{after}");
+        let (mut process, mut link) = start(&program("python3", &["-c", &script])).await;
+        assert_eq!(line(&mut link).await, "ready");
+        let patience = Patience {
+            closed: LONG,
+            at_work: LONG,
+            spinning: Duration::from_millis(500),
+            ..UNTIL_TERMINATED
+        };
+        let exit = close(&mut process, &mut link, patience).await;
+        assert_eq!(exit.ending, wanted, "{after}");
+        assert_eq!(
+            process.parting().spun,
+            wanted == Ending::Terminated,
+            "{after}"
+        );
+    };
+    case("while True: sys.stdin.readline()", Ending::Terminated).await;
+    case("while True: pass", Ending::Terminated).await;
+    let writes = "import os, time\nend = time.process_time() + 2\nfile = open(os.devnull, 'wb', 0)\n\
+                  while time.process_time() < end: file.write(b'x')\n";
+    case(writes, Ending::StdinClosed).await;
 }
 
 #[cfg(target_os = "linux")]
@@ -476,12 +505,57 @@ async fn a_program_that_is_not_there_is_said_with_the_likely_mistake() {
             "`command` is empty; name the server's program",
         ),
         (
+            r"C:\Program Files\nodejs\node.exe",
+            r"program `C:\Program Files\nodejs\node.exe` was not found on the PATH",
+            "it is a path of Windows; write `command: node` and its arguments under `args`",
+        ),
+        (
+            "D:/tools/Uvx.EXE server",
+            "program `D:/tools/Uvx.EXE server` was not found in `DIR`",
+            "it is a path of Windows; write `command: uvx` and its arguments under `args`",
+        ),
+        (
+            "npx.cmd",
+            "program `npx.cmd` was not found on the PATH",
+            "it is the name of a program of Windows; write `command: npx` and its arguments under `args`",
+        ),
+        (
+            "C:\u{2029}rogram Files\nodejs",
+            "program `C:\u{2029}rogram Files\nodejs` was not found on the PATH",
+            "inside \"…\" a backslash begins an escape of YAML, such as `\\n`; it looks like a path of Windows: write the \
+             program's name, such as `command: node`",
+        ),
+        (
+            "cmd",
+            "program `cmd` was not found on the PATH",
+            "`cmd` is the shell of Windows; write the program that it is to run as `command`",
+        ),
+        (
             "slepp",
             "program `slepp` was not found on the PATH",
             "install it, or write its whole path",
         ),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn the_shell_of_windows_is_said_with_what_it_is_to_run() {
+    for (shell, args) in [
+        ("cmd", &["/c", "npx", "-y", "x"][..]),
+        ("cmd.exe", &["/d", "/s", "/c", "npx", "-y", "x"]),
+        (
+            "powershell.exe",
+            &["-NoProfile", "-Command", "npx", "-y", "x"],
+        ),
+    ] {
+        let refused = refusal(&program(shell, args)).await;
+        let help = refused.help().unwrap();
+        assert!(
+            help.ends_with(" is the shell of Windows; write `command: npx` and `args: [-y, x]`"),
+            "{help}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -108,6 +108,19 @@ impl Exit {
             && self.orphans == 0
     }
 
+    /// Whether a signal ended it by which processes end each other, and which was not ours.
+    pub fn was_killed_by_others(&self) -> bool {
+        let signals = [
+            Signal::SIGHUP,
+            Signal::SIGINT,
+            Signal::SIGKILL,
+            Signal::SIGTERM,
+        ];
+        let sent = |number: i32| signals.iter().any(|signal| *signal as i32 == number);
+        self.ending == Ending::ByItself
+            && matches!(self.status, ExitStatus::Signal(number) if sent(number))
+    }
+
     /// Whether a signal from us was needed.
     pub fn was_forced(&self) -> bool {
         match self.ending {
@@ -124,6 +137,9 @@ impl fmt::Display for Exit {
             ExitStatus::Signal(_) | ExitStatus::LikeSignal(_)
         );
         let ending = match self.ending {
+            Ending::ByItself if self.was_killed_by_others() => {
+                "sent by another process, or by the system"
+            }
             Ending::ByItself => "by itself",
             Ending::StdinClosed => "after its stdin was closed",
             Ending::Asked => "after SIGTERM, which asked it to end",
