@@ -419,6 +419,12 @@ impl Attempted {
             .extend(explain_end(&parted, &mut self.observation));
         let ended = &parted.ended;
         explain::port(&mut self.observation);
+        explain::line_ends(&mut self.observation);
+        if let Some(disruption) = &mut self.observation.disruption {
+            let said = self.observation.stderr.text();
+            let walls = explain::walls(&job.planned.terms.server.target, &said);
+            disruption.help = disruption.help.take().or(walls.map(str::to_owned));
+        }
         explain::slowness(&mut self.observation, self.command_line.as_deref());
         let Some(exit) = ended.exit else {
             return;

@@ -18,6 +18,7 @@ use mcp::{
         catalog::{Catalog, Listing, SurfaceSeen},
         disruption::DisruptionKind,
     },
+    script::subject::Subject,
     session::Listed,
 };
 use suite::model::{expectation::Beside, server::Target};
@@ -71,7 +72,9 @@ pub(super) fn is_wanted(job: &RunJob, rules: Rules, seen: &Observation) -> bool 
             DisruptionKind::ProtocolError | DisruptionKind::Step
         )
     });
-    let is_judged = rules.strict_protocol || job.body.looks_at(Beside::Findings);
+    // A list that is the subject is looked at as it is fetched.
+    let is_judged = (rules.strict_protocol || job.body.looks_at(Beside::Findings))
+        && !matches!(job.body.subject, Subject::Tools(_));
     // A server that refused the handshake refuses it again.
     answered && seen.session.is_some() && (is_judged || job.body.calls_tools())
 }

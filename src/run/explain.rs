@@ -9,7 +9,7 @@ use mcp::observation::{
     disruption::{DisruptionKind, Phase},
     finding::FindingCode,
 };
-use suite::plan::job::RunJob;
+use suite::{model::server::Target, plan::job::RunJob};
 
 /// Earlier phases are named that took at least this part of the timeout.
 const WORTH_TELLING: u32 = 4;
@@ -50,6 +50,51 @@ fn name(seen: &mut Observation, timeout: Duration) {
         let over = over(timeout, &seen.timings, disruption.phase);
         disruption.message = format!("{over}: {}", disruption.message);
     }
+}
+
+/// Says of a script that its first line has the line end of Windows, which the system takes for a part of the
+/// interpreter's name.
+pub(super) fn line_ends(seen: &mut Observation) {
+    let stderr = seen.stderr.text();
+    if let Some(disruption) = &mut seen.disruption
+        && (disruption.kind, disruption.phase) == (DisruptionKind::Crash, Phase::Handshake)
+        && stderr.contains("\\r\u{2019}: No such file or directory")
+            | stderr.contains("\\r': No such file or directory")
+            | stderr.contains("\r: No such file or directory")
+    {
+        let help =
+            "the `#!` line of a script ends with a carriage return: save it with Unix line ends";
+        disruption.help = Some(help.to_owned());
+    }
+}
+
+/// What programs say where a name is not resolved.
+const NO_NAME: [&str; 6] = [
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "EAI_AGAIN",
+    "getaddrinfo ENOTFOUND",
+    "Could not resolve host",
+    "failed to lookup address information",
+];
+
+/// What programs say where a file system is read-only.
+const READ_ONLY: [&str; 3] = ["Read-only file system", "EROFS", "read-only file system"];
+
+/// What a text tells of a server that meets the walls of its container.
+pub(super) fn walls(target: &Target, said: &str) -> Option<&'static str> {
+    let Target::Container { container, .. } = target else {
+        return None;
+    };
+    let says = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
+    let is_alone = container.network.as_deref().is_none_or(|it| it == "none");
+    if is_alone && says(&NO_NAME) {
+        return Some("its container has no network: `docker: {network: bridge}` gives it one");
+    }
+    (container.read_only != Some(false) && says(&READ_ONLY)).then_some(
+        "the root of its container is read-only: it can write to `/tmp` and `{{fixture}}`, and everywhere with \
+         `docker: {read_only: false}`",
+    )
 }
 
 /// Programs that install a package before they start it, with their words for that.

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::shown;
+use super::{explain, shown};
 use check::outcome::{
     Failure, Status,
     verdict::{Mismatch, Verdict},
@@ -11,7 +11,7 @@ use check::outcome::{
 use mcp::{
     observation::{
         Observation, StepPart, StepSeen,
-        answer::Answer,
+        answer::{Answer, Body as AnswerBody},
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{Finding, FindingCode, note},
     },
@@ -96,6 +96,7 @@ pub(super) fn judge(
     let mut findings = seen.findings.clone();
     findings.append(&mut verdicts.vacuity(job, &wanted, seen));
     verdicts.name_the_tool(seen);
+    verdicts.name_the_walls(job, seen);
     let allowed = allowed_findings(&bound);
     if allowed.is_none() {
         verdicts.weigh_unheard(seen);
@@ -244,6 +245,21 @@ impl Verdicts<'_> {
         let last = seen.steps.last().and_then(|step| step.answer.as_ref());
         if let Some(disruption) = self.disruption.as_mut().filter(refused) {
             disruption.help = last.or(seen.answer.as_ref()).and_then(no_tool);
+        }
+    }
+
+    /// Says of a call that failed in a container what it ran into.
+    fn name_the_walls(&mut self, job: &RunJob, seen: &Observation) {
+        let said = seen.answer.as_ref().map(|answer| match &answer.body {
+            AnswerBody::Result(reply) if reply.is_error => reply.text.as_str(),
+            AnswerBody::ProtocolError(error) => error.message.as_str(),
+            AnswerBody::Result(_) => "",
+        });
+        let target = &job.planned.terms.server.target;
+        let walls = said.and_then(|said| explain::walls(target, said));
+        if let (Some(failure), Some(walls)) = (self.failures.first_mut(), walls) {
+            failure.mismatch.hint =
+                Some(before_hint(walls.to_owned(), failure.mismatch.hint.take()));
         }
     }
 

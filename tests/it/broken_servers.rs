@@ -333,7 +333,11 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 timeout,
                 &["`initialize`"],
             )
-            .with(&["notification-flood", "ignores-stdin-end"]),
+            .with(&[
+                "early-notification",
+                "notification-flood",
+                "ignores-stdin-end",
+            ]),
             red(
                 "it writes one line without end",
                 sh("(tr '\\0' x </dev/zero); :"),

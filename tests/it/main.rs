@@ -11,6 +11,7 @@
 mod action;
 mod architecture;
 mod broken_servers;
+mod causes;
 mod ci;
 mod ci_sinks;
 mod clients;

@@ -96,7 +96,7 @@ fn who_asks_in_a_revision_that_is_not_spoken_is_told_which_are() {
         "2025-06-18",
         &[
             "`initialize` was refused with -32022 (unsupported protocol version)",
-            "the server speaks 2026-07-28: `protocol` chooses a revision",
+            "the server speaks 2026-07-28; write `protocol: 2026-07-28`",
         ],
     );
     case(

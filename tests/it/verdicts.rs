@@ -296,7 +296,7 @@ fn schemas_say_what_json_schema_says() {
 fn a_server_of_another_revision_than_the_pinned_one_is_a_finding() {
     for (pinned, code) in [("2025-06-18", 0), ("2024-11-05", 1), ("auto", 0)] {
         let suite = format!(
-            "server: {{command: sh, args: [server.sh]}}\nclient: {{protocol: '{pinned}'}}\nassert_initialize: {{expect: {{findings: none}}}}\n"
+            "server: {{command: sh, args: [server.sh]}}\nclient: {{protocol: '{pinned}'}}\nassert_initialize: {{expect: {{findings: [bad-tool-schema, remote-reference]}}}}\n"
         );
         let ran = Project::with_suite(&suite)
             .file("server.sh", SERVER)

@@ -118,7 +118,17 @@ pub fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Option<Mism
     let Body::ProtocolError(error) = &answer.body else {
         return None;
     };
-    let is_error = |one: &Expectation| matches!(one, Expectation::Answer(AnswerWanted::Error(_)));
+    let is_error = |one: &Expectation| {
+        let Expectation::Answer(wanted) = one else {
+            return false;
+        };
+        match wanted {
+            AnswerWanted::Error(_) | AnswerWanted::Refused(true) => true,
+            AnswerWanted::NotError(_) | AnswerWanted::IsError(_) | AnswerWanted::Refused(false) => {
+                false
+            }
+        }
+    };
     let is_asked = wanted.iter().any(|one| {
         is_error(one)
             || matches!(one, Expectation::Not(inner) if inner.iter().any(|(_, one)| is_error(one)))

@@ -109,7 +109,7 @@ pub(super) fn named(error: &RpcError) -> String {
 
 /// A tool error explains most mismatches: it is named where no nearer hint was found.
 fn telling_of_tool_error(mut mismatch: Mismatch, reply: &Reply) -> Mismatch {
-    let speaks_of_errors = matches!(mismatch.key, "not_error" | "is_error" | "error");
+    let speaks_of_errors = matches!(mismatch.key, "not_error" | "is_error" | "refused" | "error");
     if reply.is_error && mismatch.hint.is_none() && !speaks_of_errors {
         mismatch.hint = Some(if reply.text.is_empty() {
             "the tool answered with an error (`isError: true`) without any text".to_owned()

@@ -8,9 +8,10 @@ use crate::{
     record::{FindingRecord, Record},
 };
 use check::outcome::Status;
+use mcp::observation::finding::FindingCode;
 use text::count;
 
-/// What was found of one assertion, over its trials and targets.
+/// What was found of one assertion, or of a server in several, over trials and targets.
 #[derive(Debug)]
 pub struct Noted<'a> {
     /// What was found.
@@ -21,6 +22,8 @@ pub struct Noted<'a> {
     trials: BTreeSet<u32>,
     /// The targets that have it.
     targets: BTreeSet<&'a str>,
+    /// The assertions that have it.
+    assertions: BTreeSet<&'a str>,
 }
 
 impl Noted<'_> {
@@ -35,23 +38,27 @@ impl Noted<'_> {
             0 | 1 => name = format!("{name} [trial {}]", self.record.trial),
             several => name = format!("{name} [{}]", count(several, "trial")),
         }
-        name
+        match self.assertions.len() {
+            0 | 1 => name,
+            several => format!("{name} and {}", count(several - 1, "other")),
+        }
     }
 }
 
 impl RunReport {
-    /// What deserves a look on what passed, worst first, then in plan order.
+    /// What deserves a look on what passed, worst first, then in plan order. What a server does is told once for all of its
+    /// assertions.
     pub fn noted(&self) -> Vec<Noted<'_>> {
         let mut places: HashMap<(&str, &str, &str), usize> = HashMap::new();
         let mut all: Vec<Noted<'_>> = Vec::new();
         let green = |record: &&Record| record.status == Status::Pass;
         for record in self.records.iter().filter(green) {
             for finding in record.findings.iter().filter(|it| !it.is_note()) {
-                let key = (
-                    record.id.as_str(),
-                    finding.code.as_str(),
-                    finding.message.as_str(),
-                );
+                let whose = match &record.server {
+                    Some(server) if finding.code != FindingCode::Vacuous.code() => server.as_ref(),
+                    Some(_) | None => record.id.as_str(),
+                };
+                let key = (whose, finding.code.as_str(), finding.message.as_str());
                 let place = *places.entry(key).or_insert(all.len());
                 if place == all.len() {
                     all.push(Noted {
@@ -59,11 +66,13 @@ impl RunReport {
                         record,
                         trials: BTreeSet::new(),
                         targets: BTreeSet::new(),
+                        assertions: BTreeSet::new(),
                     });
                 }
                 if let Some(noted) = all.get_mut(place) {
                     noted.trials.insert(record.trial);
                     noted.targets.extend(record.target.as_deref());
+                    noted.assertions.insert(record.id.as_str());
                 }
             }
         }
@@ -122,6 +131,31 @@ mod tests {
                 "warning vacuous: a",
                 "warning vacuous: b",
                 "warning vacuous: c"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_server_does_is_told_once() {
+        let of = |name: &str, server: &str, codes: &[FindingCode]| {
+            let mut outcome = with(name, 1, None, codes);
+            outcome.server = Some(server.to_owned());
+            outcome
+        };
+        let both = &[FindingCode::IgnoresStdinEnd, FindingCode::Vacuous];
+        let outcomes = vec![
+            of("a", "one 1", both),
+            of("b", "one 1", both),
+            of("c", "one 1", &[FindingCode::IgnoresStdinEnd]),
+            of("d", "two 1", &[FindingCode::IgnoresStdinEnd]),
+        ];
+        assert_eq!(
+            noted(outcomes, 1),
+            [
+                "warning ignores-stdin-end: a and 2 others",
+                "warning vacuous: a",
+                "warning vacuous: b",
+                "warning ignores-stdin-end: d",
             ]
         );
     }

@@ -31,6 +31,24 @@ pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers
         .collect()
 }
 
+/// `refused`: every request is answered, and with an error of either kind.
+pub(super) fn refused(ask: &Ask, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
+    let answers = frames
+        .answers
+        .iter()
+        .filter_map(|answer| match &answer.kind {
+            FrameAnswer::ToolError | FrameAnswer::ProtocolError(_) => None,
+            FrameAnswer::Success | FrameAnswer::Unclear(_) => Some(other(ask, answer, reply)),
+        });
+    let answers: Vec<Mismatch> = answers.collect();
+    let silence = nothing(ask, frames);
+    unanswered(ask, frames)
+        .into_iter()
+        .chain(answers)
+        .chain(silence)
+        .collect()
+}
+
 /// `error`: every request is answered, and with this error.
 pub(super) fn error(
     ask: &Ask,

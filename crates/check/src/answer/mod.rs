@@ -1,4 +1,4 @@
-//! `not_error`, `is_error`, `error`: what kind of answer came. A tool error is a result with `isError`; a
+//! `not_error`, `is_error`, `refused`, `error`: what kind of answer came. A tool error is a result with `isError`; a
 //! JSON-RPC error is neither a result nor a tool error.
 
 mod frames;
@@ -30,6 +30,8 @@ pub(super) fn check(wanted: &AnswerWanted, seen: &Observation) -> Verdict {
     match wanted {
         AnswerWanted::NotError(flag) => kind("not_error", success(*flag), seen),
         AnswerWanted::IsError(flag) => kind("is_error", success(!*flag), seen),
+        AnswerWanted::Refused(true) => refused(seen),
+        AnswerWanted::Refused(false) => kind(REFUSED, Kind::Success, seen),
         AnswerWanted::Error(wanted) => error(wanted, seen),
     }
 }
@@ -38,6 +40,8 @@ pub(super) fn ask(wanted: &AnswerWanted) -> Ask {
     match wanted {
         AnswerWanted::NotError(flag) => ask_kind("not_error", success(*flag)),
         AnswerWanted::IsError(flag) => ask_kind("is_error", success(!*flag)),
+        AnswerWanted::Refused(true) => ask_refused(),
+        AnswerWanted::Refused(false) => ask_kind(REFUSED, Kind::Success),
         AnswerWanted::Error(wanted) => ask_error(wanted),
     }
 }
@@ -48,7 +52,7 @@ pub(super) fn traits(wanted: &AnswerWanted) -> Traits {
             holds_of_silence: *flag,
             ..Traits::PLAIN
         },
-        AnswerWanted::IsError(flag) => Traits {
+        AnswerWanted::IsError(flag) | AnswerWanted::Refused(flag) => Traits {
             holds_of_silence: !*flag,
             ..Traits::PLAIN
         },
@@ -81,7 +85,7 @@ fn names(wanted: &ErrorWanted) -> bool {
 pub(super) fn unspoken(ask: &Ask, wanted: &AnswerWanted, seen: &Observation) -> Option<Verdict> {
     let of = match wanted {
         AnswerWanted::NotError(_) | AnswerWanted::IsError(_) => Of::Results,
-        AnswerWanted::Error(_) => Of::Errors,
+        AnswerWanted::Refused(_) | AnswerWanted::Error(_) => Of::Errors,
     };
     let reply = view::reply(seen).ok();
     match reply.and_then(|reply| frames::beside_the_point(ask, of, reply)) {
@@ -114,6 +118,29 @@ fn ask_kind(key: &'static str, wanted: Kind) -> Ask {
             Kind::ToolError => "a tool error (a result with `isError: true`)",
         },
     )
+}
+
+/// The key of what holds of both kinds of errors.
+const REFUSED: &str = "refused";
+
+/// `refused`
+fn ask_refused() -> Ask {
+    let wanted = "a refusal: a tool error (`isError: true`) or a JSON-RPC error";
+    Ask::new(REFUSED, wanted)
+}
+
+/// `refused`: the answer is an error of either kind.
+fn refused(seen: &Observation) -> Verdict {
+    let ask = ask_refused();
+    match view::answer(seen).map(|answer| &answer.body) {
+        Err(none) => none.verdict(&ask),
+        Ok(Body::ProtocolError(_)) => Verdict::Held,
+        Ok(Body::Result(reply)) => Verdict::from_mismatches(match &reply.frames {
+            Some(frames) => frames::refused(&ask, reply, frames),
+            None if reply.is_error => Vec::new(),
+            None => of_kind(&ask, Kind::ToolError, reply),
+        }),
+    }
 }
 
 /// `not_error`, `is_error`: the answer is a result of this kind.

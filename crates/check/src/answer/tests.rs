@@ -39,6 +39,18 @@ fn answers_of_the_wanted_kind_hold() {
         Expectation::Answer(AnswerWanted::NotError(false)),
         fails("x"),
     );
+    for wanted in [
+        AnswerWanted::Refused(true),
+        AnswerWanted::NotError(false),
+        AnswerWanted::IsError(true),
+    ] {
+        case(Expectation::Answer(wanted), fails("x"));
+    }
+    case(
+        Expectation::Answer(AnswerWanted::Refused(true)),
+        refuses(&refusal),
+    );
+    case(Expectation::Answer(AnswerWanted::Refused(false)), says("x"));
     case(error(None, None, None), refuses(&refusal));
     case(
         error(Some(-32602), Some("params"), Some(json!({"a": 1}))),
@@ -65,6 +77,9 @@ fn the_other_kind_is_explained() {
         (Expectation::Answer(AnswerWanted::IsError(true)), refusal()),
         (Expectation::Answer(AnswerWanted::IsError(false)), fails("broken")),
         (Expectation::Answer(AnswerWanted::IsError(false)), refuses(&json!({"message": "odd"}))),
+        (Expectation::Answer(AnswerWanted::Refused(true)), says("fine")),
+        (Expectation::Answer(AnswerWanted::Refused(false)), fails("broken")),
+        (Expectation::Answer(AnswerWanted::Refused(false)), refusal()),
     ]), @r#"
 not_error: expected a result that is not a tool error, the tool answered with the error `ENOENT: no such file`
 not_error: expected a result that is not a tool error, the tool answered with an error without any text
@@ -77,6 +92,10 @@ is_error: expected a tool error (a result with `isError: true`), the answer is t
 is_error: expected a result that is not a tool error, the tool answered with the error `broken`
 is_error: expected a result that is not a tool error, the answer is the JSON-RPC error without an integer code, `odd`
   hint: if an error is what should happen, expect it with `error`
+refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the call succeeded
+refused: expected a result that is not a tool error, the tool answered with the error `broken`
+refused: expected a result that is not a tool error, the answer is the JSON-RPC error -32602, `Unknown tool: ech`
+  hint: if this error is what should happen, expect it with `error: {code: -32602}`
 "#);
 }
 
@@ -140,6 +159,10 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
             Expectation::Answer(AnswerWanted::IsError(true)),
             frames(vec![ToolError], &[]),
         ),
+        (
+            Expectation::Answer(AnswerWanted::Refused(true)),
+            frames(vec![ToolError, refused()], &[]),
+        ),
         (code(-32601), frames(vec![refused(), refused()], &[])),
         (no(code(-32600)), frames(vec![refused()], &[])),
         (
@@ -152,6 +175,7 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (Expectation::Answer(AnswerWanted::IsError(false)), frames(vec![ToolError], &[])),
         (Expectation::Answer(AnswerWanted::NotError(true)), frames(vec![Success], &[7])),
         (Expectation::Answer(AnswerWanted::IsError(true)), frames(vec![], &[])),
+        (Expectation::Answer(AnswerWanted::Refused(true)), frames(vec![refused(), Success], &[7])),
         (code(-32601), frames(vec![refused(), Success], &[])),
         (code(-32600), frames(vec![refused()], &[])),
         (code(-32601), frames(vec![], &[7, 8])),
@@ -168,6 +192,9 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
     not_error: expected a result that is not a tool error, the request with the id 7 was not answered
       hint: `within` says how long an answer is waited for
     is_error: expected a tool error (a result with `isError: true`), no answer came
+    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the request with the id 7 was not answered
+      hint: `within` says how long an answer is waited for
+    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the answer to id 2 is a result and not an error
     error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result and not an error
     error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
     error: expected a JSON-RPC error with the code -32601, 2 requests were not answered

@@ -167,7 +167,7 @@ fn other_processes_are_explained() {
     exit: expected the server to end with exit code 0, it ended with SIGTERM, sent by us
       hint: a stdio server should end when its stdin is closed
     exit: expected the server to end with exit code 3, it ended with SIGKILL (exit code 137), by itself
-    exit: expected the server to end with exit code 137, it ended with SIGKILL, by itself
+    exit: expected the server to end with exit code 137, it ended with SIGKILL, sent by another process, or by the system
     exit: expected the server to end with exit code 143, it ended with SIGKILL: out of memory, by itself
     exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, after its stdin was closed; it left 2 processes behind
     exit: expected the server not to end cleanly, it ended with exit code 0, after its stdin was closed

@@ -53,6 +53,9 @@ const EXIT_CODE: &str = "exit code 127 means that the image lacks the program; t
                          network of `prepare: {network: …}`; variables of yours come with `prepare: {env: [NAME]}`, \
                          files with `prepare: {copy: {host: container}}`";
 
+/// What keeps npm from asking other servers than the one that it installs from.
+const QUIET: [&str; 2] = ["NPM_CONFIG_AUDIT=false", "NPM_CONFIG_FUND=false"];
+
 /// The network of the lines when the suite does not say.
 const NETWORK: &str = "default";
 
@@ -239,8 +242,9 @@ impl<'a> Work<'a> {
             secrets.add_named(name, value);
             Some(format!("{name}={value}"))
         });
+        let quiet = QUIET.iter().map(|it| (*it).to_owned());
         let run = Run {
-            env: env.collect(),
+            env: quiet.chain(env).collect(),
             line: vec![SHELL.to_owned(), "-c".to_owned(), script.text.clone()],
             user: None,
             directory: None,

@@ -136,17 +136,19 @@ impl Work {
     pub(crate) fn spun_since(self, before: Self, time: Duration) -> Option<Spin> {
         /// A quarter of a processor, in milliseconds for each hundredth of a second.
         const TIME_FOR_A_TICK: u128 = 40;
-        /// Reads of nothing in a millisecond that no server makes by the way.
-        const IDLE_READS: u128 = 1;
+        /// Reads of nothing in a hundredth of a second of work that no server makes by the way.
+        const IDLE_READS: u128 = 10;
         let ticks = (time.as_millis() / TIME_FOR_A_TICK).max(1);
         let worked = u128::from(self.worked.saturating_sub(before.worked));
         let wrote = self.moved.written != before.moved.written;
-        if worked < ticks || wrote {
+        // Where all processors are busy, it gets little of them, and waits for them all the time.
+        let takes_all = self.active && before.active && worked > 0 || worked >= ticks;
+        if !takes_all || wrote {
             return None;
         }
         let reads = u128::from(self.moved.reads.saturating_sub(before.moved.reads));
         let reads_nothing = self.moved.read == before.moved.read;
-        Some(if reads_nothing && reads >= time.as_millis() * IDLE_READS {
+        Some(if reads_nothing && reads >= worked * IDLE_READS {
             Spin::Reads
         } else {
             Spin::Computes

@@ -67,7 +67,7 @@ finding_codes! {
     LspFraming = "lsp-framing", Error;
     /// A frame holds bytes that are not UTF-8; they were read as U+FFFD.
     NotUtf8 = "not-utf8", Error;
-    /// The stream ended in the middle of a line. An unfinished line that is a frame was read as one, unless it came after
+    /// The stream ended in the middle of a line, which may be that of an answer. An unfinished line that is a frame was read as one, unless it came after
     /// stdin was closed.
     NoFinalNewline = "no-final-newline", Error;
     /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
@@ -149,7 +149,7 @@ finding_codes! {
     /// clients drop it or give up.
     EarlyNotification = "early-notification", Warning;
     /// An answer to a notification: one without an id that came while no request waited, or before the one that did was
-    /// answered. Where that is not answered, it is `null-id`.
+    /// answered. An answer without an id to a request that nothing else answers is `null-id`.
     AnswerToNotification = "answer-to-notification", Error;
     /// A progress notification with a token that no request of ours carries.
     ForeignProgressToken = "foreign-progress-token", Error;
@@ -187,7 +187,10 @@ finding_codes! {
     RemoteReference = "remote-reference", Warning;
     /// A list that changed between two fetches in one session without a `list_changed` notification.
     ListChangedSilently = "list-changed-silently", Warning;
-    /// A server that lived on after its stdin was closed.
+    /// A server that lived on after its stdin was closed. It is sent SIGTERM after 5 s at rest, after 10 s at work, after 2 s in
+    /// which it takes a processor and writes nothing, and after 0.5 s in which it reads the end of its stdin again and again.
+    /// Where one server of a target was sent SIGTERM, the next ones have 1 s, and 0.1 s to spin. A server that ends by itself
+    /// after 2 to 5 s has a note with the seconds.
     IgnoresStdinEnd = "ignores-stdin-end", Warning;
     /// A server that lived on after SIGTERM.
     IgnoresTermination = "ignores-termination", Warning;

@@ -120,7 +120,8 @@ impl Session {
         let finding = || likely_cause(&record.findings, kind).map(|finding| &finding.message);
         let begun = dialogue.begun.as_ref();
         let spoiled = open.find_map(|open| open.spoiled.as_ref());
-        if let Some(cause) = spoiled.or(begun).or_else(finding) {
+        let cause = spoiled.or(begun).or_else(finding);
+        if let Some(cause) = cause.filter(|_| dialogue.cut_short.is_none()) {
             disruption.help = Some(format!("the likely cause: {cause}"));
         }
         disruption

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::protocol::message::{Id, Response};
+use crate::protocol::{
+    frame::FrameMeta,
+    message::{Id, Response},
+};
 
 /// How soon after the end of its input a server writes what stood in a buffer: it ends, and has nothing else to do.
 const AT_ONCE_US: u64 = 250_000;
 
-/// How soon after our cancellation, or after the end of its input, a tool answers that was kept by reading that input.
+/// How soon after our cancellation a tool answers that was kept by reading the server's input.
 const RELEASED_US: u64 = 100_000;
 
 /// What keeps a tool until something stands in the server's stdin, and what to do.
@@ -29,6 +32,8 @@ pub(super) struct Overdue {
     was_heard: bool,
     /// When the first answer came.
     answered_us: Option<u64>,
+    /// Whether it came from a server that has a stdin.
+    has_stdin: bool,
 }
 
 impl Overdue {
@@ -38,6 +43,7 @@ impl Overdue {
             at_us,
             was_heard,
             answered_us: None,
+            has_stdin: false,
         }
     }
 
@@ -47,12 +53,13 @@ impl Overdue {
     }
 
     /// A result came that is not waited for any more. An error tells nothing: many servers answer a cancellation so.
-    pub(super) fn answered(&mut self, response: &Response, at_us: u64) {
+    pub(super) fn answered(&mut self, response: &Response, meta: FrameMeta, at_us: u64) {
         let result = response.result.as_ref();
         let failed = response.error.is_some()
             || result.is_some_and(|result| result.get("isError") == Some(&Value::Bool(true)));
         if !failed && self.is_of(response.id.as_ref()) {
             self.answered_us.get_or_insert(at_us);
+            self.has_stdin = matches!(meta, FrameMeta::Line(_));
         }
     }
 
@@ -63,15 +70,16 @@ impl Overdue {
         let answered = self.answered_us?;
         let late = text::time(Duration::from_micros(answered.saturating_sub(self.at_us)));
         let after_the_end = closed_us.and_then(|closed| answered.checked_sub(closed));
-        let released = |after: u64| after <= RELEASED_US;
+        let at_once = after_the_end.is_some_and(|after| after <= AT_ONCE_US);
+        let was_waiting = self.was_heard && self.has_stdin;
         let mut help = format!("the answer came {late} after the deadline");
-        if self.was_heard && after_the_end.is_some_and(released) {
+        if was_waiting && at_once {
             help.push_str(&format!(", as soon as stdin was closed: {READS_STDIN}"));
-        } else if self.was_heard && released(answered.saturating_sub(self.at_us)) {
+        } else if was_waiting && answered.saturating_sub(self.at_us) <= RELEASED_US {
             help.push_str(&format!(
                 ", as soon as `notifications/cancelled` was sent: {READS_STDIN}"
             ));
-        } else if after_the_end.is_some_and(|after| after <= AT_ONCE_US) && !self.was_heard {
+        } else if at_once && !self.was_heard {
             help.push_str(
                 ", as soon as stdin was closed: the server is slow, or the answer stood in a buffer, and it has to \
                  flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)",
@@ -85,7 +93,10 @@ impl Overdue {
 mod tests {
     use serde_json::json;
 
-    use super::{Id, Overdue, Response};
+    use super::{FrameMeta, Id, Overdue, Response};
+    use crate::protocol::frame::LineEnd;
+
+    const LINE: FrameMeta = FrameMeta::Line(LineEnd::Newline);
 
     fn response(id: &str) -> Response {
         Response {
@@ -100,7 +111,7 @@ mod tests {
     fn a_cause_is_spoken_of_only_where_it_fits() {
         let case = |was_heard: bool, id: &str, closed_us: Option<u64>, wanted: Option<&str>| {
             let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, was_heard);
-            overdue.answered(&response(id), 1_500_000);
+            overdue.answered(&response(id), LINE, 1_500_000);
             let help = overdue.help(closed_us);
             let told = help.as_deref().map(|help| {
                 assert!(help.starts_with("the answer came 500 ms after the deadline"));
@@ -117,7 +128,7 @@ mod tests {
         case(false, "1", Some(1_600_000), Some(""));
         case(false, "1", None, Some(""));
         case(true, "1", Some(1_450_000), Some("read the server's stdin"));
-        case(true, "1", Some(1_350_000), Some(""));
+        case(true, "1", Some(1_200_000), Some(""));
         case(true, "1", None, Some(""));
         case(false, "2", Some(1_450_000), None);
     }
@@ -125,7 +136,11 @@ mod tests {
     #[test]
     fn an_answer_that_comes_with_our_cancellation_waited_for_it() {
         let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, true);
-        overdue.answered(&response("1"), 1_000_400);
+        let mut over_http = Overdue::new(vec![Id::Number("1".into())], 1_000_000, true);
+        over_http.answered(&response("1"), FrameMeta::Http { status: 200 }, 1_000_400);
+        let help = over_http.help(None).unwrap();
+        assert_eq!(help, "the answer came 0 ms after the deadline");
+        overdue.answered(&response("1"), LINE, 1_000_400);
         let help = overdue.help(Some(1_100_000)).unwrap();
         let wanted = "the answer came 0 ms after the deadline, as soon as `notifications/cancelled` was sent: the tool";
         assert!(help.starts_with(wanted), "{help}");
@@ -143,7 +158,7 @@ mod tests {
             ..response("1")
         };
         for response in [refused, failed] {
-            overdue.answered(&response, 1_004_000);
+            overdue.answered(&response, LINE, 1_004_000);
             assert_eq!(overdue.help(None), None);
         }
     }

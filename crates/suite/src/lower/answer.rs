@@ -35,12 +35,13 @@ impl Lowering<'_> {
     /// The expectations of `expect`, in the order of the suite.
     #[expect(clippy::too_many_lines, reason = "one entry for each key")]
     pub(super) fn expectations(&mut self, raw: RawExpect) -> Vec<Wanted> {
-        use AnswerWanted::{IsError, NotError};
+        use AnswerWanted::{IsError, NotError, Refused};
         use FilesWanted::{Contain, Exist, NotContain, NotExist, OnlyChanged, Unchanged};
         use TextWanted::{Contains, ContainsAny, Equals, InOrder, NotContains, NotEmpty};
         sorted([
             self.switch("not_error", raw.not_error, NotError),
             self.switch("is_error", raw.is_error, IsError),
+            self.switch("refused", raw.refused, Refused),
             self.one("error", raw.error, Self::rpc_error),
             self.switch("not_empty", raw.not_empty, NotEmpty),
             self.one("equals", raw.equals, |_, field| {

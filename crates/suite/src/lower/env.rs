@@ -66,6 +66,16 @@ fn name_length(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
+/// The first `${NAME}` in a text, as it is written, and its name.
+pub(super) fn braced_name(text: &str) -> Option<(&str, &str)> {
+    let at = text.find("${")?;
+    let Piece::Variable(name, _) = braced(&text[at + 2..]).0 else {
+        return None;
+    };
+    let end = text[at..].find('}')? + at + 1;
+    Some((&text[at..end], name))
+}
+
 /// The deepest nesting of defaults: each level is read once more.
 const DEEPEST: usize = 8;
 

@@ -283,6 +283,15 @@ impl Lowering<'_> {
         let own = own.map(|key| key.text.clone()).collect();
         let command = value(command).filter(|command| !command.is_blank());
         let args = value(args).unwrap_or_default().0.into_iter();
+        let is_shell = command.as_ref().is_some_and(|it| is_shell(&it.text));
+        let args: Vec<Text> = args.collect();
+        // A shell fills in what a client does not.
+        for arg in args.iter().filter(|_| !is_shell) {
+            if let Some((written, name)) = super::env::braced_name(&arg.text) {
+                self.native_problem(arg.at, problems::not_expanded(written, name));
+            }
+        }
+        let args = args.into_iter();
         Launch {
             own,
             command: command.map(|command| self.template(command)),
@@ -382,6 +391,12 @@ impl Lowering<'_> {
             scope: value(raw.scope).map(|scope| self.text_at_load(scope).text),
         })
     }
+}
+
+/// Whether a program runs the text of an argument.
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    ["sh", "bash", "dash", "zsh", "ash", "fish"].contains(&name)
 }
 
 /// A command, or the embedded server of a profile.

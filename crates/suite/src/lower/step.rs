@@ -35,7 +35,7 @@ pub(super) enum Part {
 }
 
 /// The expectations about errors.
-const ABOUT_ERRORS: [&str; 3] = ["not_error", "is_error", "error"];
+const ABOUT_ERRORS: [&str; 4] = ["not_error", "is_error", "refused", "error"];
 
 /// The keys of which a step has exactly one.
 pub(crate) const ACTIONS: [&str; 7] = [

@@ -63,6 +63,12 @@ pub(crate) fn no_variable(written: &str, name: &str) -> Diagnostic {
         .with_help(format!("write `{{{{{name}}}}}` for its value"))
 }
 
+/// A `${NAME}` in an argument, as other programs expand it.
+pub(crate) fn not_expanded(written: &str, name: &str) -> Diagnostic {
+    warning(code::NO_VARIABLE, format!("`{written}` stays as it is"))
+        .with_help(format!("write `{{{{env.{name}}}}}` for its value"))
+}
+
 /// A `{{name}}` in a key of a value that is sent.
 pub(crate) fn marker_in_key(written: &str) -> Diagnostic {
     warning(code::NO_VARIABLE, format!("`{written}` stays as it is"))

@@ -11,8 +11,8 @@ pub(crate) fn yaml_syntax(message: &str) -> Diagnostic {
         "remove the character; in double quotes it can be written as an escape"
     } else if tidy.contains("tab") {
         "indent with spaces: YAML does not allow tabs there"
-    } else if tidy.contains("escape character") {
-        "in double quotes a backslash begins an escape: write a pattern in single quotes"
+    } else if tidy.contains("escape character") || tidy.contains("hexadecimal number") {
+        "in double quotes a backslash begins an escape: write a pattern, or a path of Windows, in single quotes"
     } else if tidy.starts_with("plain scalar cannot start") {
         "put the text in quotes: `\"-\"`"
     } else {

@@ -34,7 +34,7 @@ pub(crate) const SUBJECTS: &[&str] = &[
 
 shape! {
     /// One document of a suite is one assertion: a server, calls to prepare it, one subject, and what is
-    /// expected of the subject's answer.
+    /// expected of the subject's answer. Keys that begin with `x-` are the author's own, for values with anchors.
     RawAssertion, "an assertion" {
         /// How reports call the assertion. Default: the file's name.
         name = "name": Text;

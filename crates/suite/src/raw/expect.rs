@@ -20,6 +20,9 @@ shape! {
         not_error = "not_error": bool;
         /// `true`: the answer is a tool error; `false`: it is a result that is not one.
         is_error = "is_error": bool;
+        /// `true`: the answer is a tool error or a JSON-RPC error: servers differ in how they refuse, and in the codes;
+        /// `false`: it is neither.
+        refused = "refused": bool;
         /// The answer is this JSON-RPC error.
         error = "error": RawError;
         /// `true`: the text is not blank, `null`, `[]` or `{}`, or there is other content; `false`: none.
@@ -100,7 +103,8 @@ shape! {
         stderr = "stderr": RawStderr;
         /// How the server ended after the session was closed.
         exit = "exit": RawExit;
-        /// Deviations from the protocol: `none`, or the codes that may occur. With `vacuous` among them the assertion is
+        /// Deviations from the protocol: `none`, or the codes that may occur. What is wrong with the server's lists counts, for which
+        /// they are fetched in a session of their own; of a step, what came up to its answer. With `vacuous` among them the assertion is
         /// meant as it is, also for `--strict-vacuity`.
         findings = "findings": NoneOrTexts;
         /// None of these expectations holds. An answer that has nothing of what one speaks of is no proof of that: what

@@ -57,6 +57,12 @@ pub(crate) fn key<T>(field: &Option<Field<T>>) -> Option<At> {
     field.as_ref().map(|field| field.key)
 }
 
+/// How the keys begin that are the author's own.
+pub(crate) const OWN_KEYS: &str = "x-";
+
+/// The maps that may have such keys.
+const AT_THE_TOP: [&str; 2] = ["an assertion", "the settings file"];
+
 /// The state of reading.
 #[derive(Debug)]
 pub(crate) struct Reading {
@@ -156,8 +162,12 @@ impl Reading {
         value.map(|value| Field { value, key, at })
     }
 
-    /// Reports a key that does not exist; the Go tool ignores it with a warning.
+    /// Reports a key that does not exist; the Go tool ignores it with a warning. At the top a key that begins with `x-` is the
+    /// author's own, for what anchors stand in.
     pub(crate) fn unknown_key(&mut self, key: &Key, owner: &str, known: &[&str]) {
+        if key.text.starts_with(OWN_KEYS) && AT_THE_TOP.contains(&owner) {
+            return;
+        }
         let mut problem = problems::unknown_key(&key.text, owner, known);
         match self.dialect {
             Dialect::Compat => problem.severity = Severity::Warning,

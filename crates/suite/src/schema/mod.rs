@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::raw::{
     KeyDoc, ShapeDoc,
     assertion::RawAssertion,
+    read::OWN_KEYS,
     settings::RawSettings,
     shape::{definition, paragraph, reference},
 };
@@ -95,6 +96,9 @@ fn of_shape(shape: &ShapeDoc) -> Value {
         "properties": properties,
         "additionalProperties": false,
     });
+    if name == definition(RawAssertion::SHAPE.name) {
+        schema["patternProperties"] = json!({ format!("^{OWN_KEYS}"): {} });
+    }
     if !required.is_empty() {
         schema["required"] = json!(required);
     }

@@ -9,11 +9,13 @@ use crate::{
         finding::{Finding, FindingCode},
     },
     protocol::{
+        frame::FrameMeta,
         message::{Id, Response, is_integer},
         method::Method,
     },
     session::{
         correlation::{Fit, Open, Past, Settled, id_value},
+        late::Overdue,
         record::{Record, brief, brief_name, shown},
     },
 };
@@ -88,8 +90,11 @@ impl Dialogue {
             }
             Fit::Past(Past::Cancelled) => {
                 self.answered_late(&response, heard);
-                let overdue = self.overdue.as_ref();
-                if !overdue.is_some_and(|overdue| overdue.is_of(response.id.as_ref())) {
+                let is_of = |overdue: &Overdue| overdue.is_of(response.id.as_ref());
+                // By stdin it may have been what the server waited for.
+                let crosses = matches!(heard.meta, FrameMeta::Line(_))
+                    && self.overdue.as_ref().is_some_and(is_of);
+                if !crosses {
                     self.note(FindingCode::AnswerAfterCancel, CANCELLED, heard);
                 }
             }
@@ -122,7 +127,7 @@ impl Dialogue {
     /// An answer that was waited for, until the deadline or until it was cancelled.
     fn answered_late(&mut self, response: &Response, heard: ReceivedFrame<'_>) {
         if let Some(overdue) = &mut self.overdue {
-            overdue.answered(response, heard.at_us);
+            overdue.answered(response, heard.meta, heard.at_us);
         }
     }
 

@@ -11,6 +11,8 @@ pub enum AnswerWanted {
     NotError(bool),
     /// `is_error`: the answer is a tool error; `false`: a result that is not one.
     IsError(bool),
+    /// `refused`: the answer is a tool error or a JSON-RPC error; `false`: a result that is not a tool error.
+    Refused(bool),
     /// `error`: the answer is this JSON-RPC error.
     Error(Box<ErrorWanted>),
 }
