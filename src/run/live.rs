@@ -220,17 +220,7 @@ pub(super) fn ending_findings(exit: &Exit, parted: &Parted, seen: &mut Observati
         Ending::StdinClosed | Ending::Asked => {}
         Ending::ByItself => {
             if seen.disruption.is_none() {
-                let mut message = format!(
-                    "the server ended while the session was open: {}",
-                    exit.status
-                );
-                if exit.was_killed_by_others() {
-                    message.push_str(", sent by another process, or by the system");
-                    if parted.had_company {
-                        message.push_str("; ");
-                        message.push_str(COMPANY);
-                    }
-                }
+                let message = early_end(exit, parted);
                 note(findings, FindingCode::ExitedEarly, message, None);
             }
         }
@@ -263,6 +253,24 @@ pub(super) fn ending_findings(exit: &Exit, parted: &Parted, seen: &mut Observati
         );
         note(findings, FindingCode::Orphans, message, None);
     }
+}
+
+/// How a server ended while its session was open.
+fn early_end(exit: &Exit, parted: &Parted) -> String {
+    let by_others = if exit.was_killed_by_others() {
+        ", sent by another process, or by the system"
+    } else {
+        ""
+    };
+    let company = if !by_others.is_empty() && parted.had_company {
+        format!("; {COMPANY}")
+    } else {
+        String::new()
+    };
+    format!(
+        "the server ended while the session was open: {}{by_others}{company}",
+        exit.status
+    )
 }
 
 /// What may have killed a server beside which another one of its target ran.

@@ -21,6 +21,10 @@ const READS_STDIN: &str = "the tool, or a program that it started, seems to read
                            stdin closed (Python: `stdin=subprocess.DEVNULL`, Node.js: `stdio: ['ignore', …]`). If more \
                            `timeout` helps, it is only slow";
 
+/// What may keep a first answer until stdin is closed, and what to do.
+const BUFFERED: &str = ", as soon as stdin was closed: the server is slow, or the answer stood in a buffer, and it has to \
+                        flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)";
+
 /// What was not answered at the deadline.
 #[derive(Debug)]
 pub(super) struct Overdue {
@@ -72,20 +76,17 @@ impl Overdue {
         let after_the_end = closed_us.and_then(|closed| answered.checked_sub(closed));
         let at_once = after_the_end.is_some_and(|after| after <= AT_ONCE_US);
         let was_waiting = self.was_heard && self.has_stdin;
-        let mut help = format!("the answer came {late} after the deadline");
-        if was_waiting && at_once {
-            help.push_str(&format!(", as soon as stdin was closed: {READS_STDIN}"));
-        } else if was_waiting && answered.saturating_sub(self.at_us) <= RELEASED_US {
-            help.push_str(&format!(
-                ", as soon as `notifications/cancelled` was sent: {READS_STDIN}"
-            ));
+        let after_the_cancel = answered.saturating_sub(self.at_us);
+        let more = if was_waiting && at_once {
+            format!(", as soon as stdin was closed: {READS_STDIN}")
+        } else if was_waiting && after_the_cancel <= RELEASED_US {
+            format!(", as soon as `notifications/cancelled` was sent: {READS_STDIN}")
         } else if at_once && !self.was_heard {
-            help.push_str(
-                ", as soon as stdin was closed: the server is slow, or the answer stood in a buffer, and it has to \
-                 flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)",
-            );
-        }
-        Some(help)
+            BUFFERED.to_owned()
+        } else {
+            String::new()
+        };
+        Some(format!("the answer came {late} after the deadline{more}"))
     }
 }
 

@@ -209,17 +209,7 @@ impl Dialogue {
                     bytes,
                 );
             }
-            Line::Noise => {
-                let message = if self.unanswered.is_some() {
-                    "a line on stdout is not a JSON-RPC message; it came after stdin was closed: buffered output"
-                } else {
-                    "a line on stdout is not a JSON-RPC message"
-                };
-                self.note(FindingCode::StdoutNoise, message, heard);
-                if bytes.trim_ascii_start().starts_with(b"{") {
-                    self.spoil_all("a line on stdout begins as an object does, and is not JSON");
-                }
-            }
+            Line::Noise => self.noise(heard),
             Line::LspHeader => self.note(FindingCode::LspFraming, LSP_FRAMING, heard),
             Line::Broken(reason) => {
                 let message = format!("a frame is not JSON: {reason}");
@@ -261,6 +251,19 @@ impl Dialogue {
         let ids: Vec<Id> = open.map(|open| open.id.clone()).collect();
         for id in ids {
             self.requests.spoil(&id, |_| what.to_owned());
+        }
+    }
+
+    /// A line of text, which belongs on stderr.
+    fn noise(&mut self, heard: ReceivedFrame<'_>) {
+        let message = if self.unanswered.is_some() {
+            "a line on stdout is not a JSON-RPC message; it came after stdin was closed: buffered output"
+        } else {
+            "a line on stdout is not a JSON-RPC message"
+        };
+        self.note(FindingCode::StdoutNoise, message, heard);
+        if heard.bytes.trim_ascii_start().starts_with(b"{") {
+            self.spoil_all("a line on stdout begins as an object does, and is not JSON");
         }
     }
 
