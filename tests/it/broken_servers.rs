@@ -23,6 +23,13 @@ read -r noted; read -r ask;
 { while read -r pid name state rest </proc/$$/stat && [ "$state" != Z ]; do :; done;
   hi 2 '{"content":[{"type":"text","text":"hi"}]}'; exec sleep 600; } 2>/dev/null & exit 0"#;
 
+/// What is found of a server that notifies without end.
+const FLOOD: &[&str] = &[
+    "early-notification",
+    "notification-flood",
+    "ignores-stdin-end",
+];
+
 /// The deadline where one is waited for.
 const SHORT_MS: u64 = 2_000;
 
@@ -333,11 +340,7 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 timeout,
                 &["`initialize`"],
             )
-            .with(&[
-                "early-notification",
-                "notification-flood",
-                "ignores-stdin-end",
-            ]),
+            .with(FLOOD),
             red(
                 "it writes one line without end",
                 sh("(tr '\\0' x </dev/zero); :"),

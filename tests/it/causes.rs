@@ -270,7 +270,7 @@ fn servers_that_spin_take_no_time_from_the_others() {
     let mut suite = String::new();
     for number in 0..16 {
         let one = document("spins", CALL).replace("name: spins", &format!("name: a{number}"));
-        write!(suite, "{one}---\n").unwrap();
+        writeln!(suite, "{one}---").unwrap();
     }
     let ran = run(
         suite.trim_end_matches("---\n"),
