@@ -387,7 +387,7 @@ impl Attempted {
         if let Some(place) = self.place.take() {
             shared.leave(place.close().await);
         }
-        if catalogs::is_wanted(job, shared.options.rules, &self.observation) {
+        if catalogs::is_wanted(job, &shared.options, &self.observation) {
             self.observation.catalog = catalogs::of(&job.planned, shared).await;
         }
         self
@@ -395,8 +395,8 @@ impl Attempted {
 
     /// Whether the catalog of the target is asked for when the server has ended, by this attempt.
     pub(super) fn is_to_ask(&self, job: &RunJob, shared: &Shared) -> bool {
-        let rules = shared.options.rules;
-        catalogs::is_wanted(job, rules, &self.observation) && !shared.catalogs.has(&job.planned)
+        catalogs::is_wanted(job, &shared.options, &self.observation)
+            && !shared.catalogs.has(&job.planned)
     }
 
     /// Ends what is still there of an attempt that is not needed any more.

@@ -10,7 +10,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 use tokio::{sync::OnceCell, time::Instant};
 
-use super::{attempt, job::Shared, judge::Rules};
+use super::{RunOptions, attempt, job::Shared};
 use check::outcome::event::Event;
 use mcp::{
     observation::{
@@ -64,8 +64,8 @@ impl Catalogs {
 }
 
 /// Whether the verdict may hang on what the server lists: on whether it has the tools that were called, on what they
-/// declare, and on what is wrong with the lists where that is judged.
-pub(super) fn is_wanted(job: &RunJob, rules: Rules, seen: &Observation) -> bool {
+/// declare, and on what is wrong with the lists where that is judged; or whether the run asks for it anyway.
+pub(super) fn is_wanted(job: &RunJob, options: &RunOptions, seen: &Observation) -> bool {
     let answered = seen.disruption.as_ref().is_none_or(|disruption| {
         matches!(
             disruption.kind,
@@ -73,8 +73,9 @@ pub(super) fn is_wanted(job: &RunJob, rules: Rules, seen: &Observation) -> bool 
         )
     });
     // A list that is the subject is looked at as it is fetched.
-    let is_judged = (rules.strict_protocol || job.body.looks_at(Beside::Findings))
+    let is_judged = (options.rules.strict_protocol || job.body.looks_at(Beside::Findings))
         && !matches!(job.body.subject, Subject::Tools(_));
+    let is_judged = is_judged || options.lists_every_target;
     // A server that refused the handshake refuses it again.
     answered && seen.session.is_some() && (is_judged || job.body.calls_tools())
 }

@@ -174,6 +174,7 @@ impl Shared {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = std::mem::take(&mut *left);
         left.sort_unstable();
+        left.dedup();
         left
     }
 

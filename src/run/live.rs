@@ -118,6 +118,9 @@ impl Live {
             };
             remainder.add_to(seen);
         }
+        if let Peer::Process(process) = &self.process {
+            shared.leave(process.left().map(str::to_owned));
+        }
         if ended.pace == Pace::Usual && seen.disruption.is_none() && !waits {
             self.instance.learn(&ended);
         }
