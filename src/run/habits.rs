@@ -15,7 +15,7 @@ use suite::plan::target_key::TargetKey;
 const SPINS_AGAIN: Duration = Duration::from_millis(100);
 
 /// How long a server may live on after its stdin was closed of which another one did for all of its time.
-const LIVES_ON_AGAIN: Duration = Duration::from_secs(1);
+const LIVES_ON_AGAIN: Duration = Duration::from_millis(500);
 
 /// What is known of the targets of a run.
 #[derive(Debug, Default)]

@@ -189,7 +189,7 @@ finding_codes! {
     ListChangedSilently = "list-changed-silently", Warning;
     /// A server that lived on after its stdin was closed. It is sent SIGTERM after 5 s at rest, after 10 s at work, after 2 s in
     /// which it takes a processor and writes nothing, and after 0.5 s in which it reads the end of its stdin again and again.
-    /// Where one server of a target was sent SIGTERM, the next ones have 1 s, and 0.1 s to spin. A server that ends by itself
+    /// Where one server of a target was sent SIGTERM, the next ones have 0.5 s, and 0.1 s to spin. A server that ends by itself
     /// after 2 to 5 s has a note with the seconds.
     IgnoresStdinEnd = "ignores-stdin-end", Warning;
     /// A server that lived on after SIGTERM.
