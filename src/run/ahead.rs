@@ -239,6 +239,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn as_many_servers_end_at_once_as_there_are_jobs() {
+        let slots = Slots::new(2, CancellationToken::new());
+        let ends = [slots.room_to_close().await, slots.room_to_close().await];
+        assert!(timeout(SOON, slots.room_to_close()).await.is_err());
+        drop(ends);
+        assert!(timeout(SOON, slots.room_to_close()).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn no_job_gets_a_slot_once_the_run_has_stopped() {
         let interrupt = CancellationToken::new();
         let slots = Slots::new(1, interrupt.child_token());

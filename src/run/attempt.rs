@@ -12,7 +12,7 @@ use super::{
     ahead::Slot,
     catalogs, explain, image,
     job::{Reporter, Shared},
-    live::{Live, Parted, ending_findings, explain_end, stay_open},
+    live::{Live, Parted, ending_findings, explain_crash, stay_open},
     lookout::{Watch, sought_before},
     reuse::Users,
     trajectory,
@@ -415,8 +415,6 @@ impl Attempted {
         self.observation.stderr = std::mem::take(&mut ended.stderr);
         self.observation.container = ended.container.take();
         self.observation.exit = ended.exit;
-        self.notes
-            .extend(explain_end(&parted, &mut self.observation));
         let ended = &parted.ended;
         explain::port(&mut self.observation);
         explain::line_ends(&mut self.observation);
@@ -429,6 +427,7 @@ impl Attempted {
         let Some(exit) = ended.exit else {
             return;
         };
+        explain_crash(&exit, &parted, &mut self.observation);
         match ended.pace {
             Pace::Usual => ending_findings(&exit, &parted, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.

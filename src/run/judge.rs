@@ -361,7 +361,7 @@ impl Verdicts<'_> {
                 let is_meant = allowed.is_some_and(|codes| codes.contains(&FindingCode::Vacuous));
                 self.rules.strict_vacuity && !is_meant
             } else {
-                self.rules.strict_protocol && allowed.is_none()
+                self.rules.strict_protocol && allowed.is_none() && finding.code.is_deviation()
             }
         };
         let failures: Vec<Failure> = findings

@@ -197,6 +197,9 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
     }
 }
 
+/// How long an end after stdin was closed is nothing to speak of.
+const USUAL_END: Duration = Duration::from_secs(2);
+
 /// How long a server may take to end after its stdin was closed.
 const SLOW_END: Duration = Duration::from_secs(5);
 
@@ -215,10 +218,15 @@ pub(super) fn ending_findings(exit: &Exit, parted: &Parted, seen: &mut Observati
         "the server lived on after its stdin was closed"
     };
     match exit.ending {
-        Ending::StdinClosed if took > SLOW_END => {
+        Ending::StdinClosed if took > USUAL_END => {
+            let code = if took > SLOW_END {
+                FindingCode::IgnoresStdinEnd
+            } else {
+                FindingCode::SlowEnd
+            };
             let took = text::time(took);
             let message = format!("the server took {took} to end after its stdin was closed");
-            note(findings, FindingCode::IgnoresStdinEnd, message, None);
+            note(findings, code, message, None);
         }
         Ending::StdinClosed | Ending::Asked => {}
         Ending::ByItself => {
@@ -279,11 +287,8 @@ fn early_end(exit: &Exit, parted: &Parted) -> String {
 /// What may have killed a server beside which another one of its target ran.
 const COMPANY: &str = "another instance of this command was running, and may have killed it: try `serial` or `--jobs 1`";
 
-/// What is said of the way a server ended without being held against it, and what explains a crash.
-pub(super) fn explain_end(parted: &Parted, seen: &mut Observation) -> Option<String> {
-    /// How long an end is nothing to speak of.
-    const USUAL: Duration = Duration::from_secs(2);
-    let exit = parted.ended.exit?;
+/// Says of a crash that another server of the target may have been its cause.
+pub(super) fn explain_crash(exit: &Exit, parted: &Parted, seen: &mut Observation) {
     if let Some(disruption) = &mut seen.disruption
         && disruption.kind == DisruptionKind::Crash
         && exit.was_killed_by_others()
@@ -291,10 +296,4 @@ pub(super) fn explain_end(parted: &Parted, seen: &mut Observation) -> Option<Str
     {
         disruption.help = Some(COMPANY.to_owned());
     }
-    let took = parted.ended.parting.took;
-    let is_slow = exit.ending == Ending::StdinClosed && took > USUAL && took <= SLOW_END;
-    is_slow.then(|| {
-        let took = text::time(took);
-        format!("the server took {took} to end after its stdin was closed")
-    })
 }

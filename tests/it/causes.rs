@@ -122,6 +122,17 @@ fn an_end_is_told_as_it_came() {
     let late = "it came after stdin was closed: buffered output";
     case(("late print", NONE), 1, &[late], &[]);
     case(("slow end", NONE), 0, &[], &["ignores-stdin-end"]);
+    let slow = run(
+        &document("slow end", NONE),
+        &["--strict-protocol", "--json"],
+    );
+    let finding = &slow.json()[0]["findings"][0];
+    assert_eq!(
+        (&finding["code"], &finding["severity"]),
+        (&"slow-end".into(), &"note".into())
+    );
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.starts_with("the server took "), "{message}");
 }
 
 #[test]

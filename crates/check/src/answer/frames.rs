@@ -5,43 +5,25 @@ use mcp::observation::answer::{Answered, FrameAnswer, FrameAnswers, Reply};
 use suite::model::expectation::ErrorWanted;
 use text::count;
 
-/// `not_error`, `is_error`: every request is answered, and with a result of this kind.
+/// `not_error`, `is_error`, `refused`: every request is answered, and with a result of this kind.
 pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
     let silence = match wanted {
-        Kind::ToolError => nothing(ask, frames),
+        Kind::ToolError | Kind::AnyError => nothing(ask, frames),
         Kind::Success => None,
     };
     let answers = frames
         .answers
         .iter()
         .filter_map(|answer| match (wanted, &answer.kind) {
-            (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {
-                None
-            }
+            (Kind::Success, FrameAnswer::Success)
+            | (Kind::ToolError | Kind::AnyError, FrameAnswer::ToolError)
+            | (Kind::AnyError, FrameAnswer::ProtocolError(_)) => None,
             (_, FrameAnswer::ProtocolError(error)) => Some(view::refused(ask, error, None)),
             (_, FrameAnswer::Success | FrameAnswer::ToolError | FrameAnswer::Unclear(_)) => {
                 Some(other(ask, answer, reply))
             }
         });
     let answers: Vec<Mismatch> = answers.collect();
-    unanswered(ask, frames)
-        .into_iter()
-        .chain(answers)
-        .chain(silence)
-        .collect()
-}
-
-/// `refused`: every request is answered, and with an error of either kind.
-pub(super) fn refused(ask: &Ask, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
-    let answers = frames
-        .answers
-        .iter()
-        .filter_map(|answer| match &answer.kind {
-            FrameAnswer::ToolError | FrameAnswer::ProtocolError(_) => None,
-            FrameAnswer::Success | FrameAnswer::Unclear(_) => Some(other(ask, answer, reply)),
-        });
-    let answers: Vec<Mismatch> = answers.collect();
-    let silence = nothing(ask, frames);
     unanswered(ask, frames)
         .into_iter()
         .chain(answers)

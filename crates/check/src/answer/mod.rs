@@ -30,8 +30,7 @@ pub(super) fn check(wanted: &AnswerWanted, seen: &Observation) -> Verdict {
     match wanted {
         AnswerWanted::NotError(flag) => kind("not_error", success(*flag), seen),
         AnswerWanted::IsError(flag) => kind("is_error", success(!*flag), seen),
-        AnswerWanted::Refused(true) => refused(seen),
-        AnswerWanted::Refused(false) => kind(REFUSED, Kind::Success, seen),
+        AnswerWanted::Refused(flag) => kind("refused", refusal(*flag), seen),
         AnswerWanted::Error(wanted) => error(wanted, seen),
     }
 }
@@ -40,8 +39,7 @@ pub(super) fn ask(wanted: &AnswerWanted) -> Ask {
     match wanted {
         AnswerWanted::NotError(flag) => ask_kind("not_error", success(*flag)),
         AnswerWanted::IsError(flag) => ask_kind("is_error", success(!*flag)),
-        AnswerWanted::Refused(true) => ask_refused(),
-        AnswerWanted::Refused(false) => ask_kind(REFUSED, Kind::Success),
+        AnswerWanted::Refused(flag) => ask_kind("refused", refusal(*flag)),
         AnswerWanted::Error(wanted) => ask_error(wanted),
     }
 }
@@ -100,52 +98,41 @@ fn success(flag: bool) -> Kind {
     if flag { Kind::Success } else { Kind::ToolError }
 }
 
-/// Which kind of result is wanted.
+/// The kind of answer that `refused` with this flag wants.
+fn refusal(flag: bool) -> Kind {
+    if flag { Kind::AnyError } else { Kind::Success }
+}
+
+/// Which kind of answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A result without `isError`.
     Success,
     /// A tool error.
     ToolError,
+    /// A tool error or a JSON-RPC error.
+    AnyError,
 }
 
-/// `not_error` and `is_error`
+/// `not_error`, `is_error` and `refused`
 fn ask_kind(key: &'static str, wanted: Kind) -> Ask {
     Ask::new(
         key,
         match wanted {
             Kind::Success => "a result that is not a tool error",
             Kind::ToolError => "a tool error (a result with `isError: true`)",
+            Kind::AnyError => "a refusal: a tool error (`isError: true`) or a JSON-RPC error",
         },
     )
 }
 
-/// The key of what holds of both kinds of errors.
-const REFUSED: &str = "refused";
-
-/// `refused`
-fn ask_refused() -> Ask {
-    let wanted = "a refusal: a tool error (`isError: true`) or a JSON-RPC error";
-    Ask::new(REFUSED, wanted)
-}
-
-/// `refused`: the answer is an error of either kind.
-fn refused(seen: &Observation) -> Verdict {
-    let ask = ask_refused();
-    match view::answer(seen).map(|answer| &answer.body) {
-        Err(none) => none.verdict(&ask),
-        Ok(Body::ProtocolError(_)) => Verdict::Held,
-        Ok(Body::Result(reply)) => Verdict::from_mismatches(match &reply.frames {
-            Some(frames) => frames::refused(&ask, reply, frames),
-            None if reply.is_error => Vec::new(),
-            None => of_kind(&ask, Kind::ToolError, reply),
-        }),
-    }
-}
-
-/// `not_error`, `is_error`: the answer is a result of this kind.
+/// `not_error`, `is_error`, `refused`: the answer is of this kind.
 fn kind(key: &'static str, wanted: Kind, seen: &Observation) -> Verdict {
     let ask = ask_kind(key, wanted);
+    let refused = view::answer(seen).is_ok_and(|it| matches!(it.body, Body::ProtocolError(_)));
+    if refused && wanted == Kind::AnyError {
+        return Verdict::Held;
+    }
     view::with_reply(seen, &ask, |reply| {
         if let Some(frames) = &reply.frames {
             return frames::kind(&ask, wanted, reply, frames);
@@ -156,9 +143,9 @@ fn kind(key: &'static str, wanted: Kind, seen: &Observation) -> Verdict {
 
 fn of_kind(ask: &Ask, wanted: Kind, reply: &Reply) -> Vec<Mismatch> {
     match (wanted, reply.is_error) {
-        (Kind::Success, false) | (Kind::ToolError, true) => Vec::new(),
+        (Kind::Success, false) | (Kind::ToolError | Kind::AnyError, true) => Vec::new(),
         (Kind::Success, true) => vec![tool_error(ask, reply)],
-        (Kind::ToolError, false) => vec![Mismatch {
+        (Kind::ToolError | Kind::AnyError, false) => vec![Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
             ..ask.miss("the call succeeded")
         }],

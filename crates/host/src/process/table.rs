@@ -54,39 +54,16 @@ pub(crate) struct Work {
     moved: Moved,
 }
 
-/// What processes read and wrote, as far as the system tells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Moved {
-    /// Bytes that were read.
-    read: u64,
-    /// Bytes that were written.
-    written: u64,
-    /// How often something was read, or its end.
-    reads: u64,
-}
+/// What a process read and wrote, as far as the system tells: bytes read, bytes written, and how often it read.
+type Moved = [u64; 3];
 
-impl Moved {
-    /// Of one process.
-    fn by(pid: Pid) -> Self {
-        let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-        let value = |name: &str| {
-            let mut lines = text.lines();
-            lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        };
-        Self {
-            read: value("rchar:").unwrap_or(0),
-            written: value("wchar:").unwrap_or(0),
-            reads: value("syscr:").unwrap_or(0),
-        }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            read: self.read.saturating_add(other.read),
-            written: self.written.saturating_add(other.written),
-            reads: self.reads.saturating_add(other.reads),
-        }
-    }
+fn moved(pid: Pid) -> Moved {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    ["rchar:", "wchar:", "syscr:"].map(|name| {
+        let mut lines = text.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        value.unwrap_or(0)
+    })
 }
 
 /// How processes spin.
@@ -128,7 +105,10 @@ impl Work {
                 || one.doing == Doing::Work
                 || one.threads > 1 && a_thread_is_active(*pid),
             worked: sum.worked.saturating_add(one.worked),
-            moved: sum.moved.and(Moved::by(*pid)),
+            moved: {
+                let own = moved(*pid);
+                std::array::from_fn(|at| sum.moved[at].saturating_add(own[at]))
+            },
         })
     }
 
@@ -140,15 +120,14 @@ impl Work {
         const IDLE_READS: u128 = 10;
         let ticks = (time.as_millis() / TIME_FOR_A_TICK).max(1);
         let worked = u128::from(self.worked.saturating_sub(before.worked));
-        let wrote = self.moved.written != before.moved.written;
+        let [read, written, reads]: Moved =
+            std::array::from_fn(|at| self.moved[at].saturating_sub(before.moved[at]));
         // Where all processors are busy, it gets little of them, and waits for them all the time.
         let takes_all = self.active && before.active && worked > 0 || worked >= ticks;
-        if !takes_all || wrote {
+        if !takes_all || written > 0 {
             return None;
         }
-        let reads = u128::from(self.moved.reads.saturating_sub(before.moved.reads));
-        let reads_nothing = self.moved.read == before.moved.read;
-        Some(if reads_nothing && reads >= worked * IDLE_READS {
+        Some(if read == 0 && u128::from(reads) >= worked * IDLE_READS {
             Spin::Reads
         } else {
             Spin::Computes

@@ -189,9 +189,11 @@ finding_codes! {
     ListChangedSilently = "list-changed-silently", Warning;
     /// A server that lived on after its stdin was closed. It is sent SIGTERM after 5 s at rest, after 10 s at work, after 2 s in
     /// which it takes a processor and writes nothing, and after 0.5 s in which it reads the end of its stdin again and again.
-    /// Where one server of a target was sent SIGTERM, the next ones have 0.5 s, and 0.1 s to spin. A server that ends by itself
-    /// after 2 to 5 s has a note with the seconds.
+    /// Where one server of a target was sent SIGTERM, the next ones have 0.5 s, and 0.1 s to spin.
     IgnoresStdinEnd = "ignores-stdin-end", Warning;
+    /// A server that took 2 to 5 s to end after its stdin was closed. That is no deviation: `findings: none` and
+    /// `--strict-protocol` pass it over.
+    SlowEnd = "slow-end", Note;
     /// A server that lived on after SIGTERM.
     IgnoresTermination = "ignores-termination", Warning;
     /// Processes that outlived the server.
@@ -231,6 +233,13 @@ finding_codes! {
     BadHeaderParameter = "bad-header-parameter", Error;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;
+}
+
+impl FindingCode {
+    /// Whether it is against the protocol; other findings are about the suite, or merely worth knowing.
+    pub fn is_deviation(self) -> bool {
+        !matches!(self, Self::Vacuous | Self::SlowEnd)
+    }
 }
 
 impl fmt::Display for FindingCode {

@@ -29,7 +29,7 @@ pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
     let mismatches = seen
         .findings
         .iter()
-        .filter(|finding| finding.code != FindingCode::Vacuous && !allowed.contains(&finding.code))
+        .filter(|finding| finding.code.is_deviation() && !allowed.contains(&finding.code))
         .map(|finding| Mismatch {
             actual: finding.frame.clone(),
             hint: advice(finding.code),
