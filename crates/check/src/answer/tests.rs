@@ -175,7 +175,6 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (Expectation::Answer(AnswerWanted::IsError(false)), frames(vec![ToolError], &[])),
         (Expectation::Answer(AnswerWanted::NotError(true)), frames(vec![Success], &[7])),
         (Expectation::Answer(AnswerWanted::IsError(true)), frames(vec![], &[])),
-        (Expectation::Answer(AnswerWanted::Refused(true)), frames(vec![refused(), Success], &[7])),
         (code(-32601), frames(vec![refused(), Success], &[])),
         (code(-32600), frames(vec![refused()], &[])),
         (code(-32601), frames(vec![], &[7, 8])),
@@ -192,9 +191,6 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
     not_error: expected a result that is not a tool error, the request with the id 7 was not answered
       hint: `within` says how long an answer is waited for
     is_error: expected a tool error (a result with `isError: true`), no answer came
-    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the request with the id 7 was not answered
-      hint: `within` says how long an answer is waited for
-    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the answer to id 2 is a result and not an error
     error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result and not an error
     error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
     error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
@@ -207,5 +203,11 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
     is_error: expected a tool error (a result with `isError: true`), it is odd
     error: expected a JSON-RPC error with the code -32601, it is odd
     not: expected not `inner` (a JSON-RPC error with the code -32601), it is odd
+    ");
+    let mixed = frames(vec![refused(), Success], &[7]);
+    insta::assert_snapshot!(report(&[(Expectation::Answer(AnswerWanted::Refused(true)), mixed)]), @r"
+    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the request with the id 7 was not answered
+      hint: `within` says how long an answer is waited for
+    refused: expected a refusal: a tool error (`isError: true`) or a JSON-RPC error, the answer to id 2 is a result and not an error
     ");
 }

@@ -505,6 +505,18 @@ async fn a_program_that_is_not_there_is_said_with_the_likely_mistake() {
             "`command` is empty; name the server's program",
         ),
         (
+            "slepp",
+            "program `slepp` was not found on the PATH",
+            "install it, or write its whole path",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_path_of_windows_is_said_with_what_to_write() {
+    refusals(&[
+        (
             r"C:\Program Files\nodejs\node.exe",
             r"program `C:\Program Files\nodejs\node.exe` was not found on the PATH",
             "it is a path of Windows; write `command: node` and its arguments under `args`",
@@ -529,11 +541,6 @@ async fn a_program_that_is_not_there_is_said_with_the_likely_mistake() {
             "cmd",
             "program `cmd` was not found on the PATH",
             "`cmd` is the shell of Windows; write the program that it is to run as `command`",
-        ),
-        (
-            "slepp",
-            "program `slepp` was not found on the PATH",
-            "install it, or write its whole path",
         ),
     ])
     .await;
