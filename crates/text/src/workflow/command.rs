@@ -9,6 +9,10 @@ pub enum Command {
     AddMask(String),
     /// It marks a line of a file.
     Annotate(Annotation),
+    /// It folds the lines up to the end of the group, behind this title.
+    Group(String),
+    /// The end of the group.
+    EndGroup,
     /// From here on it obeys nothing but the end with the same token.
     StopCommands(String),
     /// It obeys again.
@@ -55,6 +59,8 @@ impl Display for Command {
         match self {
             Self::AddMask(value) => write!(out, "::add-mask::{}", Data(value)),
             Self::Annotate(annotation) => annotation.fmt(out),
+            Self::Group(title) => write!(out, "::group::{}", Data(title)),
+            Self::EndGroup => out.write_str("::endgroup::"),
             Self::StopCommands(token) => write!(out, "::stop-commands::{}", Data(token)),
             Self::ResumeCommands(token) => write!(out, "::{}::", Data(token)),
         }

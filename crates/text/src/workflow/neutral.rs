@@ -11,11 +11,31 @@ pub const LINE_ENDS: [char; 5] = ['\r', '\n', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// The lines of a text, each harmless and with a line feed behind it.
 pub fn lines(text: &str) -> String {
+    each_line(text, push_line)
+}
+
+/// The same, but a line keeps its colours where nothing else of it had to be changed. Text from outside has none: it is
+/// cleaned before.
+pub fn coloured_lines(text: &str) -> String {
+    each_line(text, |line, out| {
+        let start = out.len();
+        push_line(line, out);
+        // Between two signs of a command, a sequence would be passed over.
+        let is_harmless =
+            out[start..].trim_end_matches('\n') == without_sequences(line) && !line.contains('#');
+        if is_harmless && has_only_colours(line) {
+            out.truncate(start);
+            out.extend([line, "\n"]);
+        }
+    })
+}
+
+fn each_line(text: &str, push: impl Fn(&str, &mut String)) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(LINE_ENDS).unwrap_or(rest.len());
-        push_line(&rest[..end], &mut out);
+        push(&rest[..end], &mut out);
         rest = &rest[end..];
         rest = rest.strip_prefix("\r\n").unwrap_or_else(|| {
             let mut characters = rest.chars();
@@ -24,6 +44,16 @@ pub fn lines(text: &str) -> String {
         });
     }
     out
+}
+
+/// Whether all escape sequences of a line are colours.
+fn has_only_colours(line: &str) -> bool {
+    let sequences = line.split('\u{1b}').skip(1);
+    let mut ends = sequences.map(|it| {
+        let parameters = it.strip_prefix('[').unwrap_or_default();
+        parameters.trim_start_matches(|it: char| it.is_ascii_digit() || it == ';')
+    });
+    ends.all(|end| end.starts_with('m'))
 }
 
 /// A text of JSON in which no string holds a command: of the signs that begin one, the second is written as an escape.
@@ -120,7 +150,7 @@ fn after_sequence(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, lines};
+    use super::{coloured_lines, json, lines};
 
     #[test]
     fn json_stays_what_it_was_and_holds_no_command() {
@@ -157,6 +187,22 @@ mod tests {
         case("##[a]##[b]", "# #[a]# #[b]\n");
         case("\u{feff}::error::x", "\\u{feff}::error::x\n");
         case("a # # [ b :: c", "a # # [ b :: c\n");
+    }
+
+    #[test]
+    fn a_harmless_line_keeps_its_colours() {
+        let case = |text: &str, shown: &str| assert_eq!(coloured_lines(text), shown, "{text:?}");
+        let red = "\u{1b}[1;31mFAIL\u{1b}[0m a";
+        case(red, &format!("{red}\n"));
+        case(&format!("{red}\nb\n"), &format!("{red}\nb\n"));
+        case("a\r\nb", "a\nb\n");
+        case("\u{1b}[31m::error::x", "| ::error::x\n");
+        case(":\u{1b}[31m:error::x", "| ::error::x\n");
+        case("#\u{1b}[31m#[error]x", "# #[error]x\n");
+        case("##\u{1b}[0m x", "## x\n");
+        case("\u{1b}[31ma\u{1b}[2J", "a\n");
+        case("\u{1b}[31ma\u{202e}", "a\\u{202e}\n");
+        case("\u{1b}[31", "\\u{1b}[31\n");
     }
 
     #[test]
