@@ -2,8 +2,8 @@
 
 use crate::{
     RunReport,
+    cleaner::one_line,
     compare::Class,
-    failure::{self, Detail, Frames, Times},
     place::beneath,
     rank::{Classes, Reason},
     record::Record,
@@ -12,7 +12,7 @@ use crate::{
 };
 use check::outcome::Status;
 use text::{
-    count,
+    count, head,
     workflow::{
         command::{Annotation, Kind, Place},
         neutral,
@@ -28,11 +28,8 @@ const MOST_OF_ALL_SHARDS: usize = 40;
 /// The longest message, in UTF-16 units.
 const LONGEST_MESSAGE: usize = 3_500;
 
-/// The longest title, in UTF-16 units.
-const LONGEST_TITLE: usize = 200;
-
-/// Lines of stderr in a message.
-const STDERR_LINES: usize = 5;
+/// The longest line of a message, in characters.
+const LONGEST_LINE: usize = 500;
 
 /// How bad a reason is, and its words.
 fn words(reason: Reason) -> (Kind, &'static str) {
@@ -63,12 +60,13 @@ impl Ranked {
 
     /// A mark without a place.
     fn bare(reason: Reason, name: &str, message: &str) -> Self {
-        let (kind, words) = words(reason);
+        let (kind, title) = words(reason);
         let annotation = Annotation {
             kind,
             place: None,
-            title: harmless(&format!("{words}: {name}"), LONGEST_TITLE),
-            message: harmless(message, LONGEST_MESSAGE),
+            title: title.to_owned(),
+            // A log shows the message alone.
+            message: harmless(&format!("{name}: {message}"), LONGEST_MESSAGE),
         };
         Self { reason, annotation }
     }
@@ -165,7 +163,7 @@ fn worst<'a>(report: &'a RunReport, assertion: &Reliability<'a>) -> &'a Record {
 fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ranked {
     let at = record.place_of(record.first_mismatch());
     let name = record.display_name(report.trials);
-    let mut mark = Ranked::bare(reason, &name, &message(report, record, reason));
+    let mut mark = Ranked::bare(reason, &name, &message(record, reason));
     mark.annotation.place = Some(Place {
         file: beneath(folder, at.file),
         line: at.line,
@@ -174,17 +172,27 @@ fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ra
     mark
 }
 
-fn message(report: &RunReport, record: &Record, reason: Reason) -> String {
-    let detail = Detail {
-        trials: report.trials,
-        frames: Frames::None,
-        times: Times::Hidden,
-        stderr_lines: STDERR_LINES,
-    };
+/// What is so, and below it what helps. The failure in full is in the log and in the reports.
+fn message(record: &Record, reason: Reason) -> String {
     let first = record.attempts.first();
     match reason {
         Reason::Regressed | Reason::NewFailure | Reason::Failure | Reason::Error => {
-            failure::text(record, &detail)
+            let line = |text: &str| head(&one_line(text), LONGEST_LINE);
+            let evidence = record.evidence.as_deref();
+            let disruption = evidence.and_then(|it| it.disruption.as_ref());
+            let mismatches = evidence.map_or(0, |it| it.mismatches.len());
+            let more = mismatches.saturating_sub(1);
+            let more = (disruption.is_none() && more > 0)
+                .then(|| format!("; and {}", count(more, "more expectation")));
+            let help = disruption.and_then(|it| it.help.as_deref());
+            let hint = record.first_mismatch().and_then(|it| it.hint.as_deref());
+            let hint = help.or(hint).map(|it| format!("\nhint: {}", line(it)));
+            [
+                line(record.headline()),
+                more.unwrap_or_default(),
+                hint.unwrap_or_default(),
+            ]
+            .concat()
         }
         Reason::Flaky => {
             let first = first.map_or("", |attempt| attempt.detail.as_str());
@@ -276,26 +284,25 @@ mod tests {
         assert_eq!(step.obeyed.len(), 10);
         let errors = step.annotations("error");
         assert_eq!(errors.len(), 10);
-        let titles: Vec<&str> = errors
+        let told: Vec<String> = errors
             .iter()
-            .map(|it| it.properties["title"].as_str())
+            .map(|it| format!("{} {}", it.properties["title"], &it.data[..7]))
             .collect();
         assert_eq!(
-            titles[..3],
+            told[..3],
             [
-                "regressed: case 23",
-                "regressed: case 24",
-                "new failure: case 00"
+                "regressed case 23",
+                "regressed case 24",
+                "new failure case 00"
             ]
         );
         assert_eq!(errors[9].data, "and 16 more");
         // `contains` of the sample suite.
         let at = |name: &str| errors[0].properties[name].as_str();
         assert_eq!((at("file"), at("line"), at("col")), ("b.yaml", "8", "5"));
-        assert!(
-            errors[0]
-                .data
-                .contains("contains does not hold (b.yaml:8:5)")
+        assert_eq!(
+            errors[0].data,
+            "case 23: contains: text: expected text, text\nhint: text"
         );
     }
 
@@ -333,13 +340,23 @@ mod tests {
         let baseline = Baseline::updated(None, &before, Scope::Whole);
         now.comparison = Some(compare(&baseline, "main", &now, Scope::Whole));
         let all = annotations(&now);
-        let told: Vec<(Kind, &str)> = all.iter().map(|it| (it.kind, it.title.as_str())).collect();
+        let told = all
+            .iter()
+            .map(|it| (it.kind, it.title.as_str(), it.message.as_str()));
         assert_eq!(
-            told,
+            told.collect::<Vec<_>>(),
             [
-                (Kind::Warning, "newly skipped: off"),
-                (Kind::Warning, "removed: gone"),
-                (Kind::Notice, "slower: slow")
+                (
+                    Kind::Warning,
+                    "newly skipped",
+                    "off: skipped, and was not before: "
+                ),
+                (Kind::Warning, "removed", "gone: was PASS, now missing"),
+                (
+                    Kind::Notice,
+                    "slower",
+                    "slow: 5000 ms, more than twice what was usual"
+                )
             ]
         );
     }
@@ -354,7 +371,7 @@ mod tests {
         let counts = [2, 4, 8, 40, 256].map(|of| shown(1, of).len());
         assert_eq!(counts, [10, 10, 5, 1, 1]);
         let single: Vec<Annotation> = shown(1, 256);
-        assert_eq!(single[0].title, "regressed: case 23");
+        assert_eq!(single[0].title, "regressed");
         assert!(single[0].message.ends_with("\nand 24 more"), "{single:?}");
         let mut merged = failures();
         merged.shards = vec![ShardFacts::default(); 4];
@@ -369,7 +386,7 @@ mod tests {
         });
         let told = annotations(&merged);
         assert_eq!(told.len(), 1);
-        assert_eq!(told[0].message, "shard 2 is missing");
+        assert_eq!(told[0].message, "incomplete: shard 2 is missing");
     }
 
     #[test]
