@@ -9,7 +9,8 @@ use std::{
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::options::{
-    FlakyArgs, Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs, duration,
+    FailOnSurface, FlakyArgs, Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs,
+    duration,
 };
 use suite::plan::shard::Shard;
 
@@ -69,7 +70,7 @@ pub(crate) struct CiArgs {
 }
 
 /// Options that conflict with `--shard`: the plan selects assertions, and the merge judges the whole run.
-pub(super) const OF_THE_WHOLE: [&str; 10] = [
+pub(super) const OF_THE_WHOLE: [&str; 11] = [
     "filter",
     "tags",
     "baseline",
@@ -77,6 +78,7 @@ pub(super) const OF_THE_WHOLE: [&str; 10] = [
     "update_baseline",
     "fail_on_regression",
     "fail_on_breaking",
+    "fail_on_surface",
     "comment",
     "badge_branch",
     "badge_publish",
@@ -191,6 +193,9 @@ pub(crate) struct JudgingArgs {
     /// Whether flaky passes fail.
     #[command(flatten)]
     pub(crate) flaky: FlakyArgs,
+    /// Exit with 1 if a server's surface has such changes against the baseline; `risky` has the breaking ones too
+    #[arg(long, value_name = "WHICH", default_value = "none")]
+    pub(crate) fail_on_surface: FailOnSurface,
     /// Pass even if nothing is executed
     #[arg(long)]
     pub(crate) allow_empty: bool,

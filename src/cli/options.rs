@@ -4,6 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use report::verdict::SurfaceGate;
+
 /// The most trials of an assertion.
 const MOST_TRIALS: i64 = 10_000;
 
@@ -118,6 +120,32 @@ pub(crate) struct SinkArgs {
     /// Write failed expectations as SARIF 2.1.0, for code scanning
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) sarif: Option<PathBuf>,
+}
+
+/// Which changes of a server's surface make a run red.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOnSurface {
+    /// Every change.
+    Any,
+    /// Breaking changes, and those that make the server less safe to use.
+    Risky,
+    /// Breaking changes.
+    Breaking,
+    /// None.
+    #[default]
+    None,
+}
+
+impl FailOnSurface {
+    /// The gate on a run.
+    pub(crate) fn gate(self) -> SurfaceGate {
+        match self {
+            Self::Any => SurfaceGate::Any,
+            Self::Risky => SurfaceGate::Risky,
+            Self::Breaking => SurfaceGate::Breaking,
+            Self::None => SurfaceGate::None,
+        }
+    }
 }
 
 /// Where servers run.

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::options::{FlakyArgs, Isolation, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs};
+use super::options::{
+    FailOnSurface, FlakyArgs, Isolation, PlaceArgs, SelectionArgs, SinkArgs, StrictnessArgs,
+};
 use suite::{discover::Elsewhere, plan::shard::Shard};
 
 /// The largest factor on deadlines.
@@ -82,6 +84,9 @@ pub(crate) struct RunArgs {
     /// Compare with this baseline; a regression makes the run red
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) baseline: Option<PathBuf>,
+    /// Fail if a server's surface has such changes against the baseline; `risky` has the breaking ones too
+    #[arg(long, value_name = "WHICH", default_value = "none")]
+    pub(crate) fail_on_surface: FailOnSurface,
     /// Write this run as a baseline, after any comparison
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) save_baseline: Option<PathBuf>,

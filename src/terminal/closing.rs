@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use crate::terminal::theme::{Paint, Theme};
+use crate::{
+    deliver::workflow_log::WorkflowLog,
+    terminal::theme::{Paint, Theme},
+};
 use check::outcome::Status;
 use report::{
     End, RunReport,
@@ -13,10 +16,10 @@ use report::{
     engine_time::EngineTime,
     failure::{self, Detail},
     surface::{Surface, Weight},
-    tally::{Reliability, Tally},
+    tally::{Reliability, Tally, sum},
     verdict::Judgement,
 };
-use text::count;
+use text::{count, workflow::command::Command};
 
 /// The most entries shown of a list.
 const MOST_LISTED: usize = 10;
@@ -24,23 +27,40 @@ const MOST_LISTED: usize = 10;
 /// Shorter times would be shown as `0.00s`, in microseconds.
 const LEAST_SHOWN: u64 = 10_000;
 
-/// Writes the closing report.
+/// Failures that a workflow's log shows open; each further one is folded.
+const MOST_OPEN: usize = 10;
+
+/// Writes the closing report, with groups in a workflow's log.
 pub(crate) fn write(
     out: &mut impl Write,
     report: &RunReport,
-    detail: &Detail,
-    theme: Theme,
+    (detail, theme): (&Detail, Theme),
+    log: Option<&WorkflowLog>,
 ) -> io::Result<()> {
+    let mut open = 0;
     for record in &report.records {
         let mut lines = failure::lines(record, detail);
         if !report.reds.is_empty() {
             lines.extend(failure::earlier(record, detail));
         }
-        if !lines.is_empty() {
+        let Some(first) = lines.first() else {
+            continue;
+        };
+        open += 1;
+        let group = log.filter(|_| open > MOST_OPEN);
+        if let Some(log) = group {
+            out.flush()?;
+            log.command(&Command::Group(first.text.clone()));
+            lines.remove(0);
+        } else {
             writeln!(out)?;
         }
         for line in lines {
             writeln!(out, "{}", theme.paint(Paint::Tone(line.tone), &line.text))?;
+        }
+        if let Some(log) = group {
+            out.flush()?;
+            log.command(&Command::EndGroup);
         }
     }
     write_findings(out, report, theme)?;
@@ -95,38 +115,34 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
         writeln!(out, "  {why}")?;
     }
     for target in &surface.targets {
-        let unknown = target.unknown_lists();
-        if target.changes.is_empty() && unknown.is_none() {
+        if !target.is_told() {
             continue;
         }
         writeln!(out)?;
         let number = target.changes.len() + target.left_out;
+        let risky = (target.risky > 0).then(|| format!(", {} risky", target.risky));
         writeln!(
             out,
-            "Surface of {}: {}, {} breaking",
+            "Surface of {}: {}, {} breaking{}",
             target.name,
             count(number, "change"),
-            target.breaking
+            target.breaking,
+            risky.unwrap_or_default()
         )?;
         for change in target.changes.iter().take(MOST_LISTED) {
             let mark = match change.weight {
                 Weight::Breaking => theme.paint(Paint::Warning, "breaking:"),
+                Weight::Risky => theme.paint(Paint::Warning, "risky:"),
                 Weight::Notable => "changed:".to_owned(),
             };
             let wording = change.wording.as_deref().map(|it| format!(": {it}"));
-            writeln!(
-                out,
-                "  {mark} {} `{}` {}{}",
-                change.listing.entry(),
-                change.name,
-                change.what,
-                wording.unwrap_or_default()
-            )?;
+            let (sentence, wording) = (change.sentence(), wording.unwrap_or_default());
+            writeln!(out, "  {mark} {sentence}{wording}")?;
         }
         if number > MOST_LISTED {
             writeln!(out, "  … and {} more", number - MOST_LISTED)?;
         }
-        if let Some(lists) = unknown {
+        if let Some(lists) = target.unknown_lists() {
             writeln!(out, "  not compared: {lists}")?;
         }
     }
@@ -170,13 +186,7 @@ fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme)
         let title = format!("{title} ({}):", changes.len());
         writeln!(out, "\n{}", theme.paint(paint, &title))?;
         for change in changes.iter().take(most) {
-            let times = match (change.before_us, change.now_us) {
-                (Some(before), Some(now)) if class == Class::Slower => {
-                    format!(", {}ms after {}ms", now / 1_000, before / 1_000)
-                }
-                (_, _) => String::new(),
-            };
-            writeln!(out, "  {}: {}{times}", change.name, change.transition())?;
+            writeln!(out, "  {}: {}", change.name, change.transition())?;
         }
         if changes.len() > most {
             writeln!(out, "  … and {} more", changes.len() - most)?;
@@ -200,25 +210,16 @@ fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> 
         "Assertion", "Trials", "Passed", "pass@k", "pass^k"
     );
     writeln!(out, "\n{}", theme.paint(Paint::Heading, header.trim_end()))?;
-    let word = |yes: bool| if yes { "YES" } else { "NO" };
     for assertion in &all {
+        let name = assertion.record.name_on_target();
+        let [capable, reliable] = assertion.words();
+        let (trials, passed) = (assertion.trials, assertion.passed);
         writeln!(
             out,
-            "{:<60} {:>6} {:>6}  {:<6}  {}",
-            assertion.record.name_on_target(),
-            assertion.trials,
-            assertion.passed,
-            word(assertion.is_capable()),
-            word(assertion.is_reliable()),
+            "{name:<60} {trials:>6} {passed:>6}  {capable:<6}  {reliable}"
         )?;
     }
-    let capable = all.iter().filter(|it| it.is_capable()).count();
-    let reliable = all.iter().filter(|it| it.is_reliable()).count();
-    let total = all.len();
-    writeln!(
-        out,
-        "pass@k: {capable}/{total} capable, pass^k: {reliable}/{total} reliable"
-    )
+    writeln!(out, "{}", sum(&all))
 }
 
 /// The totals, such as `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`, without zero counts.
@@ -301,8 +302,8 @@ mod tests {
         write(
             &mut out,
             report,
-            &Detail::usual(report.trials),
-            Theme::new(colour),
+            (&Detail::usual(report.trials), Theme::new(colour)),
+            None,
         )
         .unwrap();
         String::from_utf8(out).unwrap()

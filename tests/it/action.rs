@@ -116,7 +116,10 @@ fn what_is_not_understood_is_refused() {
             "{told}"
         );
         let summary = fs::read_to_string(summary).unwrap();
-        assert!(summary.contains("Verdict: **invalid**"), "{summary}");
+        assert!(
+            summary.starts_with("### ⚠️ mcp-assert · invalid\n"),
+            "{summary}"
+        );
     };
     case(
         &[("fail_on_regression", "true")],

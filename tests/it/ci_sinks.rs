@@ -4,7 +4,7 @@
 use std::{fs, process::Command};
 
 use crate::{
-    harness::{Project, Ran},
+    harness::{Project, Ran, headline},
     workflow_log::runner::{Step, pairs, read},
 };
 
@@ -117,15 +117,8 @@ fn a_failure_is_told_everywhere() {
         (told.output("report-json"), told.output("badge")),
         ("run.json", "")
     );
-    assert!(
-        told.summary.contains("Verdict: **fail**"),
-        "{}",
-        told.summary
-    );
-    assert!(
-        told.summary
-            .starts_with("### mcp-assert: 1 passed, 1 failed")
-    );
+    let wanted = "### ❌ mcp-assert · 1 failure\n\n1 of 2 passed · not compared: no token, so";
+    assert!(told.summary.starts_with(wanted), "{}", told.summary);
 }
 
 #[test]
@@ -137,7 +130,7 @@ fn every_verdict_has_its_exit_code_and_its_outputs() {
         assert_eq!(outputs, (verdict, percent), "{}", told.ran.stdout);
         assert_eq!(told.outputs.len(), 17);
         assert!(
-            told.summary.contains(&format!("Verdict: **{verdict}**")),
+            told.summary.starts_with(&headline(verdict)),
             "{}",
             told.summary
         );
@@ -308,7 +301,7 @@ fn a_report_in_the_summary_of_the_step_is_there_once_and_takes_nothing_away() {
         assert_eq!(told.ran.code, 0, "{}", told.ran.stdout);
         let said = &told.summary;
         assert!(said.starts_with("theirs\n"), "{path} {switch}: {said}");
-        assert_eq!(said.matches("### mcp-assert: ").count(), 1, "{said}");
+        assert_eq!(said.matches(" mcp-assert · ").count(), 1, "{said}");
 
         let workflow = Workflow::new(Project::with_suite(&passing()).file(summary, "theirs\n"));
         link(&workflow.project);
@@ -320,7 +313,7 @@ fn a_report_in_the_summary_of_the_step_is_there_once_and_takes_nothing_away() {
             told.summary
         );
         assert_eq!(
-            told.summary.matches("### mcp-assert: ").count(),
+            told.summary.matches(" mcp-assert · ").count(),
             1,
             "{}",
             told.summary
@@ -360,7 +353,11 @@ fn a_plan_that_cannot_be_made_is_told_on_every_way_out() {
         let mut lines = told.ran.stdout.lines();
         let marked = lines.any(|line| line.starts_with("::error ") && line.contains(why));
         assert!(marked, "{why}: {}", told.ran.stdout);
-        assert!(told.summary.contains("Verdict: **"), "{}", told.summary);
+        assert!(
+            told.summary.starts_with(&headline(verdict)),
+            "{}",
+            told.summary
+        );
         assert!(!workflow.project.path().join("plan.json").exists());
     };
     let good = passing();

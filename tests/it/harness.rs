@@ -99,7 +99,7 @@ impl Project {
             .args(arguments)
             .current_dir(self.path())
             .stdin(Stdio::null());
-        command.env_clear();
+        command.env_clear().env("NO_COLOR", "1");
         for kept in ["PATH", "HOME", "TMPDIR", "LANG"] {
             if let Some(value) = std::env::var_os(kept) {
                 command.env(kept, value);
@@ -171,4 +171,13 @@ pub(crate) fn assert_generated(page: &str, wanted: &str) {
         found == wanted,
         "{page} is not what the program says: run this test with UPDATE_DOCS=1 and look at the change"
     );
+}
+
+/// How a page begins with this verdict.
+pub(crate) fn headline(verdict: &str) -> String {
+    match verdict {
+        "pass" => "### ✅ mcp-assert · ".to_owned(),
+        "fail" => "### ❌ mcp-assert · ".to_owned(),
+        other => format!("### ⚠️ mcp-assert · {other}\n"),
+    }
 }

@@ -1,6 +1,8 @@
 //! A run against a baseline: what each assertion was and is, in one of a few classes. Comparing comes before
 //! saving, so one path may serve for both.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,6 +12,7 @@ use crate::{
     tally::Reliability,
 };
 use check::outcome::Status;
+use text::time;
 
 /// A pass this much slower than its median is worth a line …
 const SLOWER_FACTOR: u64 = 2;
@@ -132,21 +135,6 @@ impl Comparison {
         self.changes.iter().filter(move |it| it.class == class)
     }
 
-    /// How many changes there are of each of these classes.
-    pub fn counts(&self, classes: &[Class]) -> String {
-        let counts = classes
-            .iter()
-            .map(|class| (self.of(*class).count(), class))
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, class)| format!("{}: {number}", class.title().to_lowercase()));
-        let counts: Vec<String> = counts.collect();
-        if counts.is_empty() {
-            "no change".to_owned()
-        } else {
-            counts.join(", ")
-        }
-    }
-
     /// Whether something that passed is red.
     pub fn has_regressions(&self) -> bool {
         self.of(Class::Regressed).next().is_some()
@@ -156,7 +144,13 @@ impl Comparison {
 impl Change {
     /// `was PASS, now FAIL`.
     pub fn transition(&self) -> String {
+        let time = |micros| time(Duration::from_micros(micros));
         match (self.before, self.now) {
+            _ if self.class == Class::Flaky => "passed after a failed attempt".to_owned(),
+            (Some(_), Some(_)) if self.class == Class::Slower => {
+                let [before, now] = [self.before_us, self.now_us].map(Option::unwrap_or_default);
+                format!("took {}, and {} before", time(now), time(before))
+            }
             (Some(before), Some(now)) => format!("was {}, now {}", before.word(), now.word()),
             (Some(before), None) => format!("was {}, now missing", before.word()),
             (None, Some(now)) => format!("new, {}", now.word()),

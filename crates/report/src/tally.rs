@@ -79,6 +79,11 @@ impl Reliability<'_> {
         self.trials > 0 && self.passed == self.trials
     }
 
+    /// Whether it is capable and whether it is reliable, in words.
+    pub fn words(&self) -> [&'static str; 2] {
+        [self.is_capable(), self.is_reliable()].map(|yes| if yes { "YES" } else { "NO" })
+    }
+
     fn add(&mut self, record: &Record) {
         self.worst = worse(self.worst, record.status);
         self.observed = match (self.observed, record.says_nothing()) {
@@ -122,6 +127,14 @@ fn worse(one: Status, other: Status) -> Status {
 pub(crate) fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+/// How many of some assertions are capable, and how many reliable.
+pub fn sum(all: &[Reliability<'_>]) -> String {
+    let capable = all.iter().filter(|it| it.is_capable()).count();
+    let reliable = all.iter().filter(|it| it.is_reliable()).count();
+    let total = all.len();
+    format!("pass@k: {capable}/{total} capable, pass^k: {reliable}/{total} reliable")
 }
 
 impl RunReport {

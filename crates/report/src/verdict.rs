@@ -8,6 +8,7 @@ use crate::{
     End, MOST_LINES, ProblemSeverity, RunReport,
     cleaner::one_line,
     record::{DisruptionRecord, Record},
+    surface::{Surface, Weight},
     tally::Tally,
 };
 use check::outcome::Status;
@@ -124,8 +125,8 @@ pub struct Demands {
     pub threshold: u32,
     /// Whether a regression is red.
     pub regression: Gate,
-    /// Whether a breaking change of a server's surface is red.
-    pub breaking: Gate,
+    /// Which changes of a server's surface are red.
+    pub surface: SurfaceGate,
     /// Whether nothing executed is red.
     pub empty: Gate,
 }
@@ -137,6 +138,59 @@ pub enum Gate {
     Open,
     /// It makes the run red.
     Closed,
+}
+
+/// Which changes of a server's surface are red. Each has those of the ones before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SurfaceGate {
+    /// None.
+    #[default]
+    None,
+    /// Those that callers trip over.
+    Breaking,
+    /// Those that make it less safe to use.
+    Risky,
+    /// All.
+    Any,
+}
+
+impl SurfaceGate {
+    /// The option that closes it, if it is closed.
+    pub fn option(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Breaking => Some("`--fail-on-breaking`"),
+            Self::Risky => Some("`--fail-on-surface risky`"),
+            Self::Any => Some("`--fail-on-surface any`"),
+        }
+    }
+
+    /// Why a run is red by this gate, one line each.
+    pub fn reasons(self, surface: &Surface) -> Vec<String> {
+        let weights = [
+            (Self::Breaking, Weight::Breaking, "breaking change"),
+            (Self::Risky, Weight::Risky, "risky change"),
+            (Self::Any, Weight::Notable, "other change"),
+        ];
+        let closed = weights.into_iter().filter(|(gate, _, _)| *gate <= self);
+        let changed = closed.filter_map(|(_, weight, noun)| {
+            let (number, first) = surface.of(weight);
+            let more = number.saturating_sub(1);
+            let more = if more > 0 {
+                format!(", and {more} more")
+            } else {
+                String::new()
+            };
+            let first = first.map_or(String::new(), |it| format!(": {}{more}", it.sentence()));
+            (number > 0).then(|| format!("{} of the server's surface{first}", count(number, noun)))
+        });
+        let unjudged = surface
+            .unjudged()
+            .into_iter()
+            .map(|name| format!("the surface of `{name}` was not compared with the baseline's"));
+        let unjudged = unjudged.filter(|_| self > Self::None);
+        changed.chain(unjudged).collect()
+    }
 }
 
 impl RunReport {
@@ -262,23 +316,9 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
             &format!("an assertion that passed in {} is red", comparison.against),
         ));
     }
-    if let Some(breaking) = report.breaking()
-        && demands.breaking == Gate::Closed
-        && breaking > 0
-    {
-        causes.push(Cause::new(
-            Verdict::Fail,
-            &(count(breaking, "breaking change") + " of the server's surface"),
-        ));
-    }
-    if let Some(surface) = &report.surface
-        && demands.breaking == Gate::Closed
-    {
-        causes.extend(surface.unjudged().into_iter().map(|name| {
-            let why = format!("the surface of `{name}` was not compared with the baseline's");
-            Cause::new(Verdict::Fail, &why)
-        }));
-    }
+    let surface = report.surface.iter();
+    let reasons = surface.flat_map(|it| demands.surface.reasons(it));
+    causes.extend(reasons.map(|why| Cause::new(Verdict::Fail, &why)));
     causes
 }
 
@@ -345,22 +385,25 @@ fn placeless(report: &RunReport) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cause, Demands, Gate, Verdict, WITHOUT_ENGINE, judge, reaches};
+    use super::{Cause, Demands, Gate, SurfaceGate, Verdict, WITHOUT_ENGINE, judge, reaches};
     use crate::{
         End, Problem, ProblemSeverity, RunReport,
         baseline::Baseline,
         compare::{Scope, compare},
         sample::{outcome, report},
-        surface::{Surface, TargetSurface},
+        surface::{Surface, SurfaceChange, TargetSurface, Weight},
         tally::Tally,
     };
     use check::outcome::Status;
-    use mcp::observation::disruption::{Disruption, DisruptionKind, Phase};
+    use mcp::observation::{
+        catalog::Listing,
+        disruption::{Disruption, DisruptionKind, Phase},
+    };
 
     const STRICT: Demands = Demands {
         threshold: 10_000,
         regression: Gate::Closed,
-        breaking: Gate::Closed,
+        surface: SurfaceGate::Breaking,
         empty: Gate::Closed,
     };
 
@@ -389,6 +432,7 @@ mod tests {
             changes: Vec::new(),
             left_out: 1,
             breaking: 1,
+            risky: 0,
             unknown: Vec::new(),
             silent: Vec::new(),
         };
@@ -428,6 +472,34 @@ mod tests {
     #[test]
     fn a_surface_that_was_not_compared_is_not_green_where_breaking_is_red() {
         assert_eq!(verdict(Status::Pass, &[Trouble::Uncompared]), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_gate_has_the_changes_of_the_ones_before_it() {
+        let change = |weight, name: &str| SurfaceChange {
+            weight,
+            listing: Listing::Tools,
+            name: name.to_owned(),
+            what: "changed".to_owned(),
+            wording: None,
+        };
+        let surface = Surface {
+            targets: vec![TargetSurface {
+                changes: vec![change(Weight::Risky, "a"), change(Weight::Notable, "b")],
+                left_out: 2,
+                breaking: 0,
+                risky: 1,
+                ..broken_surface().targets.remove(0)
+            }],
+            ..Surface::default()
+        };
+        let case = |gate: SurfaceGate, wanted: &[&str]| assert_eq!(gate.reasons(&surface), wanted);
+        let risky = "1 risky change of the server's surface: tool `a` changed";
+        let other = "3 other changes of the server's surface: tool `b` changed, and 2 more";
+        case(SurfaceGate::None, &[]);
+        case(SurfaceGate::Breaking, &[]);
+        case(SurfaceGate::Risky, &[risky]);
+        case(SurfaceGate::Any, &[risky, other]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 use report::{
     Format,
-    verdict::{Demands, Gate},
+    verdict::{Demands, Gate, SurfaceGate},
 };
 use text::environment::Environment;
 
@@ -55,7 +55,11 @@ pub(super) fn demands(args: &JudgingArgs) -> Demands {
     Demands {
         threshold: args.threshold.map_or(USUAL_THRESHOLD, |it| it.hundredths),
         regression: closed(args.fail_on_regression),
-        breaking: closed(args.fail_on_breaking),
+        surface: if args.fail_on_breaking {
+            args.fail_on_surface.gate().max(SurfaceGate::Breaking)
+        } else {
+            args.fail_on_surface.gate()
+        },
         empty: closed(!args.allow_empty),
     }
 }
@@ -74,7 +78,7 @@ pub(super) fn for_shard(wishes: &mut Wishes, args: &ReportingArgs) {
 pub(super) const NO_DEMANDS: Demands = Demands {
     threshold: 0,
     regression: Gate::Open,
-    breaking: Gate::Open,
+    surface: SurfaceGate::None,
     empty: Gate::Open,
 };
 

@@ -198,13 +198,16 @@ impl Reporting<'_> {
     }
 
     /// The options that make the run red by comparison.
-    fn gates(&self) -> Option<&'static str> {
-        match (self.demands.regression, self.demands.breaking) {
-            (Gate::Open, Gate::Open) => None,
-            (Gate::Closed, Gate::Open) => Some("`--fail-on-regression`"),
-            (Gate::Open, Gate::Closed) => Some("`--fail-on-breaking`"),
-            (Gate::Closed, Gate::Closed) => Some("`--fail-on-regression` and `--fail-on-breaking`"),
-        }
+    fn gates(&self) -> Option<String> {
+        let regression = match self.demands.regression {
+            Gate::Closed => Some("`--fail-on-regression`"),
+            Gate::Open => None,
+        };
+        let gates: Vec<&str> = regression
+            .into_iter()
+            .chain(self.demands.surface.option())
+            .collect();
+        (!gates.is_empty()).then(|| gates.join(" and "))
     }
 
     /// Notes that a gate had nothing to compare with.
@@ -222,7 +225,7 @@ impl Reporting<'_> {
         };
         let what = match self.demands.regression {
             Gate::Closed => "regression",
-            Gate::Open => "breaking change",
+            Gate::Open => "change of a surface",
         };
         let said = format!("{gates} can find no {what}: no baseline ({reason})");
         match self.wishes.annotations {
@@ -371,9 +374,10 @@ impl Reporting<'_> {
         };
         let theme = screen.theme();
         if self.frames == Frames::All {
-            screen.unheeded(|out| closing::write(out, report, &detail, theme))?;
+            screen.unheeded(|out| closing::write(out, report, (&detail, theme), None))?;
         } else {
-            closing::write(&mut screen.stdout, report, &detail, theme)?;
+            let log = screen.context.log.as_ref();
+            closing::write(&mut screen.stdout, report, (&detail, theme), log)?;
         }
         let out = &mut screen.stdout;
         if let Some(judgement) = &report.judgement {

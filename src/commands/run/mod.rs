@@ -68,6 +68,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         }
     };
     report.reds.extend(running::flaky(&report, args.flaky));
+    reports.compare(&mut report, args.fail_on_surface.gate(), &screen);
     note_reds(&report, &screen);
     let report = reports.deliver(report, &mut screen)?;
     let has_given_up = screen.context.streams.has_given_up();

@@ -22,6 +22,7 @@ use report::{
     baseline::Baseline,
     compare::Scope,
     failure::{Detail, Frames},
+    verdict::SurfaceGate,
 };
 use text::exit::ExitCode;
 
@@ -123,15 +124,28 @@ impl Reports {
         })
     }
 
-    /// Compares the run and writes all reports.
+    /// Compares the run, and adds what `gate` makes red.
+    pub(super) fn compare(&self, report: &mut RunReport, gate: SurfaceGate, screen: &Screen) {
+        if let Some((against, baseline)) = &self.baseline {
+            report.compare_with(baseline, against, Scope::Whole);
+        }
+        match (&report.surface, gate.option()) {
+            (Some(surface), _) => report.reds.extend(gate.reasons(surface)),
+            (None, Some(option)) => {
+                screen.note(&format!(
+                    "{option} can find no change of a surface: no baseline knows one"
+                ));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Writes all reports.
     pub(super) fn deliver(
         self,
         mut report: RunReport,
         screen: &mut Screen,
     ) -> Result<RunReport, Refusal> {
-        if let Some((against, baseline)) = &self.baseline {
-            report.compare_with(baseline, against, Scope::Whole);
-        }
         report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
         for (format, destination) in &self.wanted {
@@ -173,9 +187,10 @@ impl Reports {
     fn close(&self, report: &RunReport, screen: &mut Screen) -> io::Result<()> {
         let theme = screen.theme();
         if self.detail.frames == Frames::All {
-            return screen.unheeded(|out| closing::write(out, report, &self.detail, theme));
+            return screen.unheeded(|out| closing::write(out, report, (&self.detail, theme), None));
         }
-        closing::write(&mut screen.stdout, report, &self.detail, theme)?;
+        let log = screen.context.log.as_ref();
+        closing::write(&mut screen.stdout, report, (&self.detail, theme), log)?;
         screen.stdout.flush()
     }
 }

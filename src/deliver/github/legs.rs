@@ -4,10 +4,7 @@
 
 use std::fmt;
 
-use report::verdict::Verdict;
-
-/// The text before the verdict in the headline.
-const HEADLINE: &str = "### mcp-assert: ";
+use report::{comment::verdict_of, verdict::Verdict};
 
 /// The note on several legs.
 const NOTE: &str = "_Several jobs or steps of this run report this suite, as the legs of a matrix do. \
@@ -79,7 +76,7 @@ impl Earlier {
         let inner = line.strip_prefix(before)?.strip_suffix(after)?;
         let (attempt, word) = inner.split_once(between)?;
         let earlier = Self {
-            verdict: verdict_of(word)?,
+            verdict: serde_json::from_value(word.into()).ok()?,
             attempt: attempt.parse().ok()?,
         };
         Some((text.trim_end(), earlier))
@@ -124,23 +121,27 @@ pub(super) fn without_note(comment: &str) -> &str {
 
 /// The verdict in a comment's headline.
 fn verdict(comment: &str) -> Option<Verdict> {
-    let headline = comment.lines().nth(1)?.strip_prefix(HEADLINE)?;
-    verdict_of(headline.split(',').next()?)
-}
-
-fn verdict_of(word: &str) -> Option<Verdict> {
-    serde_json::from_value(word.into()).ok()
+    verdict_of(comment.lines().nth(1)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{EARLIER, NOTE, after, without_note, worse};
 
+    /// A comment with this verdict.
+    fn leg(word: &str) -> String {
+        let headline = match word {
+            "pass" => "✅ mcp-assert · 1 of 1 passed",
+            "fail" => "❌ mcp-assert · 1 failure",
+            other => &format!("⚠️ mcp-assert · {other}"),
+        };
+        format!("<!-- marker -->\n### {headline}\n\nmore\n")
+    }
+
     #[test]
     fn the_worse_of_two_legs_is_shown_and_that_there_are_two() {
-        let leg = |headline: &str| format!("<!-- marker -->\n### mcp-assert: {headline}\n\nmore\n");
         let noted = |leg: &str| format!("{}\n\n{NOTE}\n", leg.trim_end());
-        let (red, green) = (leg("fail, 0/1 passed"), leg("pass, 1/1 passed"));
+        let (red, green) = (leg("fail"), leg("pass"));
         for (known, new, shown) in [
             (&red, &green, &red),
             (&green, &red, &red),
@@ -151,12 +152,8 @@ mod tests {
                 &green,
                 &red.replace('\n', "\r\n"),
             ),
-            (
-                &leg("invalid, 0/0 passed"),
-                &red,
-                &leg("invalid, 0/0 passed"),
-            ),
-            (&red, &leg("fail, 0/2 passed"), &leg("fail, 0/2 passed")),
+            (&leg("invalid"), &red, &leg("invalid")),
+            (&red, &red.replace("1 f", "2 f"), &red.replace("1 f", "2 f")),
             (&"something else".to_owned(), &green, &green),
         ] {
             assert_eq!(worse(known, new), noted(shown), "{known} {new}");
@@ -167,7 +164,6 @@ mod tests {
 
     #[test]
     fn what_several_legs_said_is_kept_over_later_attempts() {
-        let leg = |word: &str| format!("<!-- marker -->\n### mcp-assert: {word}, 0/1 passed\n");
         let merged = |attempt: u64, word: &str| {
             let [before, between, end] = EARLIER;
             format!("\n{before}{attempt}{between}{word}{end}\n")
@@ -189,7 +185,7 @@ mod tests {
             leg("pass") + &merged(2, "error")
         );
         // Of two that are as bad the older: all legs were in it.
-        let again = after(&second.replace("pass,", "fail,"), 2, &leg("pass"));
+        let again = after(&second.replace(&leg("pass"), &leg("fail")), 2, &leg("pass"));
         assert_eq!(again, leg("pass") + &merged(1, "fail"));
         // Of all that passed too: a later attempt may hide one.
         let green = after(&several("pass"), 1, &leg("error"));

@@ -227,12 +227,13 @@ impl<'a> GitHub<'a> {
         let head = head.unwrap_or_else(|| self.repository.clone());
         let (run, attempt) = marker.age();
         let (own, head, sha) = (self.repository.name(), head.name(), &marker.sha);
+        let repository = format!("{server}/{}", encoded(own));
         Surroundings {
             files: Some(format!("{server}/{}/blob/{sha}", encoded(head))),
             run: Some(format!(
-                "{server}/{}/actions/runs/{run}/attempts/{attempt}",
-                encoded(own)
+                "{repository}/actions/runs/{run}/attempts/{attempt}"
             )),
+            repository: Some(repository),
             head: Some(marker.sha.clone()),
             ..Surroundings::default()
         }

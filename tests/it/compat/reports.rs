@@ -169,7 +169,7 @@ fn the_files_of_a_run_are_of_this_run_alone() {
         run_in(&project, &["--markdown", "report.md"]);
     }
     let report = project.read("report.md");
-    assert_eq!(report.matches("### mcp-assert").count(), 1, "{report}");
+    assert_eq!(report.matches(" mcp-assert · ").count(), 1, "{report}");
 }
 
 /// Go tool: skips and every trial count in the badge: `1/2` and yellow.

@@ -71,10 +71,10 @@ assert:
     let report = project.read("report.md");
     let row = report
         .lines()
-        .find(|line| line.starts_with("| FAIL"))
+        .find(|line| line.starts_with("| ❌"))
         .unwrap();
     assert_eq!(row.matches('|').count(), 5, "{row}");
-    let (outside, inside) = report.split_once("````text").unwrap();
+    let (outside, inside) = report.split_once("````diff").unwrap();
     assert!(
         !outside.contains("<img") && !outside.contains("```"),
         "{outside}"

@@ -257,7 +257,7 @@ fn tells_everything(machine: &Machine, isolation: &str) {
     assert!(
         ended
             .summary
-            .starts_with("### mcp-assert: 1 passed, 1 failed, 1 skipped")
+            .starts_with("### ❌ mcp-assert · 1 failure\n\n1 of 2 passed, 1 skipped")
     );
     let errors = ended.step.annotations("error");
     assert_eq!(errors.len(), 1, "{}", ended.log);

@@ -35,10 +35,10 @@ fn it_is_made_once_renewed_and_left_alone() {
     assert_eq!(made.len(), 1);
     let head = hash("head");
     for wanted in [
-        format!("run=1 attempt=1 sha={head} -->\n### mcp-assert: fail, 0/1 passed, 1 failed"),
+        format!("run=1 attempt=1 sha={head} -->\n### ❌ mcp-assert · 1 failure\n\n0 of 1 passed"),
         format!("https://github.com/{REPOSITORY}/blob/{head}/evals/a.yaml#L"),
         format!("https://github.com/{REPOSITORY}/actions/runs/1/attempts/1"),
-        "Not compared: <code>the branch".to_owned(),
+        " · not compared: the branch <code>".to_owned(),
     ] {
         assert!(made[0].contains(&wanted), "{wanted}\n{}", made[0]);
     }
@@ -63,7 +63,7 @@ fn it_is_made_once_renewed_and_left_alone() {
     let mended = Step::pull_request(&twin, 5).numbered(3);
     assert_eq!(mended.run(&green, &[]).code, 0);
     assert_eq!(mended.output(&green, "comment"), "updated");
-    assert!(ours(&twin.world())[0].contains("### mcp-assert: pass, 1/1 passed"));
+    assert!(ours(&twin.world())[0].contains("### ✅ mcp-assert · 1 of 1 passed"));
 
     // An overtaken run writes nothing.
     let late = Step::pull_request(&twin, 5).numbered(2);
@@ -91,7 +91,7 @@ fn a_run_is_overtaken_by_one_that_said_the_same_as_the_one_before() {
     assert_eq!(speak(102, &green), "unchanged");
     let left = ours(&twin.world());
     assert!(
-        left[0].contains("run=103") && left[0].contains("### mcp-assert: fail"),
+        left[0].contains("run=103") && left[0].contains("### ❌ mcp-assert · "),
         "{left:?}"
     );
 }
@@ -106,14 +106,12 @@ fn no_green_leg_of_a_run_hides_a_red_one() {
         let left = ours(&twin.world());
         assert_eq!(left.len(), 1, "{left:?}");
         let several = left[0].contains("_Several jobs or steps of this run");
-        let word = left[0].lines().nth(1).unwrap().to_owned();
-        let word = word
-            .trim_start_matches("### mcp-assert: ")
-            .split(',')
-            .next();
+        let line = left[0].lines().nth(1).unwrap();
+        let words = [("fail", "### ❌ "), ("pass", "### ✅ ")];
+        let word = words.iter().find(|(_, start)| line.starts_with(start));
         (
             step.output(project, "comment"),
-            word.unwrap().to_owned(),
+            word.unwrap().0.to_owned(),
             several,
         )
     };
@@ -139,7 +137,7 @@ fn a_leg_that_runs_again_alone_hides_no_red_one() {
         assert_eq!(left.len(), 1, "{left:?}");
         left[0].clone()
     };
-    let passes = "### mcp-assert: pass, 1/1 passed";
+    let passes = "### ✅ mcp-assert · 1 of 1 passed";
     let earlier = "_Several jobs or steps of this run reported this suite before. In attempt 1 the worst result was \
                    fail.";
     speak((7, 1), &red);
@@ -184,7 +182,7 @@ fn a_green_leg_that_writes_at_the_same_time_is_corrected() {
     Step::pull_request(&twin, 5).numbered(3).run(&red, &[]);
     let left = ours(&twin.world());
     assert!(
-        left[0].contains("### mcp-assert: fail") && left[0].contains("_Several"),
+        left[0].contains("### ❌ mcp-assert · ") && left[0].contains("_Several"),
         "{left:?}"
     );
 }
@@ -213,7 +211,7 @@ fn of_two_legs_at_once_the_red_one_stays() {
         let left = ours(&twin.world());
         assert_eq!(left.len(), 1, "{left:?}");
         assert!(
-            left[0].contains("### mcp-assert: fail") && left[0].contains("_Several"),
+            left[0].contains("### ❌ mcp-assert · ") && left[0].contains("_Several"),
             "{left:?}"
         );
     }
@@ -266,7 +264,7 @@ fn values_of_the_environment_are_hidden_in_foreign_words_alone() {
         let second = speak(19_000_000_002, GREEN);
         for wanted in [
             "run=19000000002 attempt=1",
-            "### mcp-assert: pass, 1/1 passed\n",
+            "### ✅ mcp-assert · 1 of 1 passed\n",
             &format!("(https://github.com/{REPOSITORY}/actions/runs/19000000002/attempts/1)"),
         ] {
             assert!(second.contains(wanted), "{wanted}\n{second}");
@@ -322,7 +320,7 @@ fn of_two_runs_at_once_the_older_comment_stays() {
         1,
         Fault::Meanwhile(|world| {
             let other = world.bodies[0].as_str().unwrap().to_owned();
-            world.comment(OWN_ID, &other.replace("0/1 passed", "old news"));
+            world.comment(OWN_ID, &other.replace("0 of 1 passed", "old news"));
         }),
     );
     let step = Step::pull_request(&twin, 5).numbered(2);
@@ -331,7 +329,7 @@ fn of_two_runs_at_once_the_older_comment_stays() {
     let left = ours(&twin.world());
     assert_eq!(left.len(), 1);
     assert!(
-        left[0].contains("run=2") && left[0].contains("0/1 passed"),
+        left[0].contains("run=2") && left[0].contains("0 of 1 passed"),
         "{}",
         left[0]
     );
@@ -357,7 +355,7 @@ fn pages_are_looked_through_up_to_the_tenth() {
     let twin = Twin::start();
     let red = project(RED);
     Step::pull_request(&twin, 5).run(&red, &[]);
-    let old = ours(&twin.world())[0].replace("0/1 passed", "old news");
+    let old = ours(&twin.world())[0].replace("0 of 1 passed", "old news");
     let fill = |twin: &Twin, before: usize, after: usize| {
         let mut world = twin.world();
         world.comments.clear();

@@ -88,7 +88,7 @@ fn a_gate_without_anything_to_compare_with_is_green_and_says_so() {
     command.env_remove("GITHUB_TOKEN");
     let ran = step.finish(&project, command);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    let said = "::`--fail-on-breaking` can find no breaking change: no baseline (no token, ";
+    let said = "::`--fail-on-breaking` can find no change of a surface: no baseline (no token, ";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
 }
 

@@ -32,7 +32,7 @@ fn headlines(twin: &Twin) -> Vec<String> {
 fn verdicts(twin: &Twin) -> Vec<&'static str> {
     let lines = headlines(twin);
     let word = |line: &String| {
-        if line.contains(": pass") {
+        if line.starts_with("### ✅") {
             "pass"
         } else {
             "fail"

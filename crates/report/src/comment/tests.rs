@@ -1,14 +1,19 @@
+use serde_json::json;
+
 use super::{COMMENT_BYTES, Surroundings, within};
 use crate::{
     RunReport,
     baseline::Baseline,
     compare::Scope,
     sample::{UGLY, failure_with, outcome, report, sample},
+    surface::{Attendance, Catalogs, compare},
 };
 use check::outcome::{Outcome, Status};
+use mcp::observation::catalog::Catalog;
 
 fn around() -> Surroundings {
     Surroundings {
+        repository: Some("https://github.com/o/r".to_owned()),
         files: Some(format!("https://github.com/o/r/blob/{}", "a".repeat(40))),
         run: Some("https://github.com/o/r/actions/runs/7/attempts/1".to_owned()),
         head: Some("a".repeat(40)),
@@ -47,19 +52,62 @@ fn changed() -> RunReport {
 #[test]
 fn each_class_has_its_lines_with_links() {
     let text = within(&changed(), &around(), COMMENT_BYTES);
+    let links = format!(
+        "https://github.com/o/r/blob/{}/evals/a.yaml",
+        "a".repeat(40)
+    );
     for wanted in [
-        "regressions: 1, newly skipped: 1, removed: 1, fixed: 1, new: 1.",
-        "#### Regressions (1)\n\n- [<code>lost</code>](https://github.com/o/r/blob/",
-        "/evals/a.yaml#L8): was PASS, now FAIL",
-        "#### Fixed (1)",
-        "#### Removed (1)\n\n- <code>gone</code>: was PASS, now missing",
-        "<code>greeter 1&#46;2&#46;3</code> with <code>2025&#45;06&#45;18</code>",
-        "the merge base with",
-        "[this run](https://github.com/o/r/actions/runs/7/attempts/1)",
+        "### ❌ mcp-assert · 1 regression\n\n2 of 3 passed, 1 skipped · compared with \
+         [<code>1234567890</code>](https://github.com/o/r/commit/1234567890), the merge base with <code>main</code> · \
+         [this run](https://github.com/o/r/actions/runs/7/attempts/1)\n",
+        &format!(
+            "| ❌ | [<code>lost</code>]({links}#L8) | pass\u{a0}→\u{a0}**fail** | contains: boom: expected boom, boom |"
+        ),
+        &format!("| ✅ | [<code>mended</code>]({links}#L1) | fail\u{a0}→\u{a0}**pass** |  |"),
+        "<details><summary>1 removed, 1 newly skipped, 1 new</summary>",
+        "- removed: <code>gone</code>\n",
+        &format!("- new: [<code>come</code>]({links}#L1)\n"),
+        "<details><summary>❌ <code>lost</code></summary>\n\n```diff\n  contains does not hold (evals/a.yaml:8:5)\n",
+        "\n<sub><code>boom</code> <code>2025-06-18</code> · <code>greeter 1.2.3</code> <code>2025-06-18</code> · \
+         mcp-assert <code>9.9.9</code> · [<code>aaaaaaaaaa</code>](https://github.com/o/r/commit/aaaaaaaa",
     ] {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
     assert!(changed().has_news());
+}
+
+#[test]
+fn a_server_that_changed_has_a_paragraph_by_its_own_name() {
+    let mut run = changed();
+    let used_by = vec![run.records[0].key()];
+    let catalog = |tools: serde_json::Value| Catalog {
+        tools: tools.as_array().cloned(),
+        used_by: used_by.clone(),
+        ..Catalog::default()
+    };
+    let of = |tools| Catalogs::from([("python server.py".to_owned(), catalog(tools))]);
+    let schema = json!({"properties": {"b": {"type": "string"}}});
+    let before = of(json!([{"name": "x"}, {"name": "y", "inputSchema": schema}]));
+    let destructive = json!({"destructiveHint": true});
+    run.catalogs = of(json!([
+        {"name": "y", "description": "new", "inputSchema": {"type": "object"}}, {"name": "z", "annotations": destructive}, {"name": "a"}, {"name": "b"}
+    ]));
+    let whole = Attendance::of(&run, Scope::Whole);
+    run.surface = Some(compare(&before, &run.catalogs, &whole));
+    run.records[0].server = Some("notes 2.0".into());
+    let text = within(&run, &around(), COMMENT_BYTES);
+    let wanted = "
+**<code>notes 2.0</code>** changed what it offers: 2 breaking, 1 risky, 3 other
+
+- ❌ breaking: tool <code>x</code> was removed
+- ❌ breaking: tool <code>y</code> parameter <code>b</code>: was removed
+- ⚠️ risky: tool <code>z</code> was added with <code>destructiveHint</code>
+- changed: tool <code>y</code> description changed: <code>{+new+}</code>
+- added: tool <code>a</code>, tool <code>b</code>
+";
+    assert!(text.contains(wanted), "{text}");
+    let headline = "### ❌ mcp-assert · 1 regression, 2 breaking changes, 1 risky change\n";
+    assert!(text.starts_with(headline), "{text}");
 }
 
 #[test]
@@ -68,10 +116,10 @@ fn without_a_baseline_the_reason_and_the_failures_are_told() {
     run.uncompared = Some("no baseline was saved yet".to_owned());
     let text = within(&run, &around(), COMMENT_BYTES);
     assert!(
-        text.contains("Not compared: <code>no baseline was saved yet</code>."),
+        text.contains("1 flaky · not compared: no baseline was saved yet ·"),
         "{text}"
     );
-    assert!(text.contains("#### Not passed (3)"), "{text}");
+    assert_eq!(text.matches("\n| ❌ |").count(), 3, "{text}");
     assert!(!sample().has_news() && sample().is_bad());
 }
 
@@ -88,6 +136,7 @@ fn thousands_of_ugly_regressions_fit_and_fifty_stay() {
     run.compare_with(&baseline, UGLY, Scope::Whole);
     let text = within(&run, &around(), COMMENT_BYTES);
     assert!(text.len() <= COMMENT_BYTES, "{}", text.len());
-    assert_eq!(text.matches("\n- [").count(), 50, "{text}");
-    assert!(text.contains("and 1950 more"), "{text}");
+    assert!(text.matches("\n| ❌ |").count() >= 50, "{text}");
+    assert!(text.contains("<summary>1950 more</summary>"), "{text}");
+    assert!(text.contains("_Left out to fit: "), "{text}");
 }

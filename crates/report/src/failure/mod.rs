@@ -106,6 +106,29 @@ pub fn text(record: &Record, detail: &Detail) -> String {
     texts.join("\n")
 }
 
+/// The same text without its title, for a diff that colours what was expected and what came.
+pub fn diff(lines: &[Line]) -> String {
+    let untitled = lines.iter().filter(|line| line.tone != Tone::Title);
+    let marked = untitled.map(|line| {
+        let sign = if line.tone == Tone::Expected {
+            "-"
+        } else if line.tone == Tone::Actual {
+            "+"
+        } else {
+            return line.text.clone();
+        };
+        // The sign in front takes the place of the one behind the bar.
+        let text = line.text.strip_prefix(' ').unwrap_or(&line.text);
+        let bar = format!("   | {sign} ");
+        let text = text
+            .strip_prefix(&bar)
+            .map_or(text.to_owned(), |it| format!("   |   {it}"));
+        format!("{sign}{text}")
+    });
+    let marked: Vec<String> = marked.collect();
+    marked.join("\n")
+}
+
 /// The lines of the text; none for an outcome that is not red, unless its frames were asked for.
 pub fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
     let mut page = Page::default();

@@ -1,16 +1,13 @@
-//! What the step summary and the comment have in common: text from outside, links to the lines of suites, and the parts
-//! that both pages show.
+//! How text from outside is written into a page, links to the lines of suites, and what changed in a server's surface.
 
-use super::escape::{block, inline};
+use super::escape::{block, inline, prose};
 use crate::{
-    RunReport,
-    failure::{self, Detail},
     place::escaped,
     record::{At, Record},
     source::Source,
-    surface::{Surface, SurfaceChange, TargetSurface, Weight},
+    surface::{ADDED, SurfaceChange, TargetSurface, Weight},
 };
-use text::{count, redact::Secrets};
+use text::redact::Secrets;
 
 /// How text from outside is written into a page.
 pub(crate) struct Ink<'a> {
@@ -28,7 +25,7 @@ impl Ink<'_> {
         inline(&self.masked(text), self.most)
     }
 
-    fn masked(&self, text: &str) -> String {
+    pub(super) fn masked(&self, text: &str) -> String {
         let masked = self.secrets.map(|secrets| secrets.mask(text));
         masked.unwrap_or_else(|| text.to_owned())
     }
@@ -45,105 +42,75 @@ impl Ink<'_> {
         format!("[{shown}]({files}/{}#L{})", escaped(at.file), at.line)
     }
 
-    /// Why the run is not a pass.
-    pub(crate) fn causes(&self, report: &RunReport, most: usize) -> String {
-        let causes = report.judgement.iter().flat_map(|it| &it.causes);
-        let line = |word: &str, text: &str| format!("- {word}: {}\n", self.inline(text));
-        let lines: Vec<String> = causes.map(|it| line(it.verdict.word(), &it.text)).collect();
-        listed(&lines, most)
+    /// A sentence on one line.
+    pub(super) fn prose(&self, text: &str) -> String {
+        prose(&self.masked(text), self.most)
     }
 
-    /// An outcome in full.
-    pub(crate) fn details(&self, (word, name): (&str, &str), text: &str, open: &str) -> String {
+    /// A sentence of at most so many characters on one line.
+    pub(super) fn prose_of(&self, text: &str, most: usize) -> String {
+        prose(&self.masked(text), self.most.min(most))
+    }
+
+    /// A text in full, behind a name.
+    pub(super) fn details(&self, icon: &str, name: &str, text: &str, open: &str) -> String {
         format!(
-            "\n<details{open}><summary>{word} {}</summary>\n{}</details>\n",
+            "\n<details{open}><summary>{icon} {}</summary>\n{}</details>\n",
             self.inline(name),
             block(&self.masked(text))
         )
     }
 
-    /// An outcome that is red, in full.
-    pub(crate) fn failure(&self, record: &Record, detail: &Detail, open: &str) -> String {
-        let name = record.display_name(detail.trials);
-        let title = (record.status.word(), name.as_str());
-        self.details(title, &failure::text(record, detail), open)
-    }
-
-    /// What changed in what the servers offer, with so many of the breaking changes and of the others.
-    pub(crate) fn surface(&self, report: &RunReport, most: (usize, usize)) -> String {
-        let surface = report.surface.iter();
-        let uncompared = surface
-            .clone()
-            .flat_map(Surface::uncompared)
-            .map(|(name, why)| {
-                let name = self.inline(name);
-                format!("\n#### Surface of {name}: not compared\n\nThe reason: {why}.\n")
-            });
-        let targets = surface.flat_map(|it| &it.targets);
-        uncompared
-            .chain(targets.map(|it| self.target(it, most)))
-            .collect()
-    }
-
-    fn target(&self, target: &TargetSurface, (breaking, others): (usize, usize)) -> String {
-        if target.changes.is_empty() && target.unknown.is_empty() {
-            return String::new();
+    /// What changed in what a server offers, with so many of the breaking and risky changes and of the others.
+    pub(super) fn target(
+        &self,
+        name: &str,
+        target: &TargetSurface,
+        (worst, others): (usize, usize),
+    ) -> String {
+        let of = |weight| target.changes.iter().filter(move |it| it.weight == weight);
+        let (added, changed): (Vec<_>, Vec<_>) =
+            of(Weight::Notable).partition(|it| it.what == ADDED);
+        let all = target.changes.len() + target.left_out;
+        let numbers = [
+            (target.breaking, "breaking"),
+            (target.risky, "risky"),
+            (all - target.breaking - target.risky, "other"),
+        ];
+        let numbers = numbers.iter().filter(|(number, _)| *number > 0);
+        let numbers: Vec<String> = numbers.map(|(it, word)| format!("{it} {word}")).collect();
+        let breaking = of(Weight::Breaking).map(|it| ("❌ breaking", it));
+        let risky = of(Weight::Risky).map(|it| ("⚠️ risky", it));
+        let changed = changed.into_iter().take(others).map(|it| ("changed", it));
+        let shown = breaking.chain(risky).take(worst).chain(changed);
+        let mut rows: Vec<String> = shown.map(|(it, of)| self.surface_change(it, of)).collect();
+        let names = added.iter().take(others);
+        let names = names.map(|it| format!("{} {}", it.listing.entry(), self.inline(&it.name)));
+        let names: Vec<String> = names.collect();
+        let left_out = all - rows.len() - names.len();
+        if !names.is_empty() {
+            rows.push(format!("- added: {}\n", names.join(", ")));
         }
-        let number = target.changes.len() + target.left_out;
-        let is_breaking = |it: &&SurfaceChange| it.weight == Weight::Breaking;
-        let (worst, rest): (Vec<_>, Vec<_>) = target.changes.iter().partition(is_breaking);
-        let shown = worst
-            .into_iter()
-            .take(breaking)
-            .chain(rest.into_iter().take(others));
-        let mut rows: Vec<String> = shown.map(|it| self.surface_change(it)).collect();
-        if let left_out @ 1.. = number - rows.len() {
+        if left_out > 0 {
             rows.push(format!("- … and {left_out} more\n"));
         }
         if let Some(lists) = target.unknown_lists() {
             rows.push(format!("- not compared: {lists}\n"));
         }
-        format!(
-            "\n#### Surface of {}: {}, {} breaking\n\n{}",
-            self.inline(&target.name),
-            count(number, "change"),
-            target.breaking,
-            rows.concat()
-        )
+        let (numbers, rows) = (numbers.join(", "), rows.concat());
+        format!("\n**{name}** changed what it offers: {numbers}\n\n{rows}")
     }
 
-    fn surface_change(&self, change: &SurfaceChange) -> String {
-        let weight = match change.weight {
-            Weight::Breaking => "**breaking** ",
-            Weight::Notable => "",
-        };
-        let (entry, name, what) = (change.listing.entry(), &change.name, &change.what);
-        let wording = change
-            .wording
-            .iter()
-            .map(|it| format!(" {}", self.inline(it)));
-        let wording: String = wording.collect();
+    fn surface_change(&self, word: &str, change: &SurfaceChange) -> String {
+        let wording = change.wording.as_ref();
+        let wording = wording.map_or(String::new(), |it| format!(": {}", self.inline(it)));
         format!(
-            "- {weight}{entry} {}: {}{wording}\n",
-            self.inline(name),
-            self.inline(what)
+            "- {word}: {} {} {}{wording}\n",
+            change.listing.entry(),
+            self.inline(&change.name),
+            self.prose(&change.what)
         )
     }
-}
-
-/// The first lines of a list, and how many more there are, behind an empty line.
-pub(crate) fn listed(lines: &[String], most: usize) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let shown = lines.iter().take(most).map(String::as_str);
-    let more = lines.len().saturating_sub(most);
-    let more = (more > 0).then(|| format!("- … and {more} more\n"));
-    format!(
-        "\n{}{}",
-        shown.collect::<String>(),
-        more.unwrap_or_default()
-    )
 }
 
 /// Whether a file lies in the repository, as far as its name tells.
@@ -151,9 +118,9 @@ fn is_inside(file: &str) -> bool {
     !file.starts_with('/') && !file.split('/').any(|part| part == ".." || part.is_empty())
 }
 
-/// The address of the suites at the newest commit of what was tested. A stored run may come from strangers: an address
-/// that is not plainly one of a repository is none.
-pub(super) fn base(source: &Source) -> Option<String> {
+/// The address of the repository of what was tested. A stored run may come from strangers: an address that is not plainly
+/// one of a repository is none.
+pub(super) fn repository(source: &Source) -> Option<String> {
     let is_name = |text: &str, signs: &str| {
         let mut all = text.chars();
         !text.is_empty() && all.all(|it| it.is_ascii_alphanumeric() || signs.contains(it))
@@ -161,24 +128,28 @@ pub(super) fn base(source: &Source) -> Option<String> {
     let server = source.server.as_deref()?;
     let host = server.strip_prefix("https://")?;
     let (owner, name) = source.repository.as_deref()?.split_once('/')?;
+    let is_plain = is_name(host, ".-:") && is_name(owner, ".-_") && is_name(name, ".-_");
+    is_plain.then(|| format!("{server}/{owner}/{name}"))
+}
+
+/// The address of the suites at the newest commit of what was tested.
+pub(super) fn files(source: &Source) -> Option<String> {
+    let repository = repository(source)?;
     let sha = source.head_sha.as_deref().or(source.sha.as_deref())?;
     let folder = source.folder.as_deref().unwrap_or_default();
-    let is_plain = is_name(host, ".-:")
-        && is_name(owner, ".-_")
-        && is_name(name, ".-_")
-        && sha.chars().all(|it| it.is_ascii_hexdigit())
+    let is_plain = sha.chars().all(|it| it.is_ascii_hexdigit())
         && matches!(sha.len(), 40 | 64)
         && !folder.split('/').any(|part| part == "..");
     let folder = match folder {
         "" => String::new(),
         folder => format!("/{}", escaped(folder)),
     };
-    is_plain.then(|| format!("{server}/{owner}/{name}/blob/{sha}{folder}"))
+    is_plain.then(|| format!("{repository}/blob/{sha}{folder}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::base;
+    use super::files;
     use crate::source::Source;
 
     fn source() -> Source {
@@ -195,7 +166,7 @@ mod tests {
     fn a_link_leads_to_the_head_commit() {
         let sha = "a".repeat(40);
         assert_eq!(
-            base(&source()).unwrap(),
+            files(&source()).unwrap(),
             format!("https://github.com/o/r.s/blob/{sha}/sub%20folder")
         );
     }
@@ -205,7 +176,7 @@ mod tests {
         let refused = |change: fn(&mut Source)| {
             let mut source = source();
             change(&mut source);
-            assert_eq!(base(&source), None, "{source:?}");
+            assert_eq!(files(&source), None, "{source:?}");
         };
         refused(|it| it.server = None);
         refused(|it| it.server = Some("javascript:alert(1)//".into()));

@@ -1,12 +1,14 @@
-//! The step summary as Markdown: failures first, text from outside escaped, bounded in bytes. A page that is too long
-//! loses whole parts, the least important first, and names them.
+//! A run as Markdown: the step summary, and what the comment on a pull request shares with it. Text from outside is
+//! escaped, pages are bounded in bytes.
 
 pub mod escape;
-pub(super) mod ink;
+mod ink;
+pub(super) mod page;
 mod parts;
+mod room;
 
-use self::parts::Page;
-use crate::RunReport;
+use self::page::Place;
+use crate::{RunReport, comment::Surroundings};
 
 /// Bytes of a step summary.
 pub const SUMMARY_BYTES: usize = 1_000_000;
@@ -16,35 +18,6 @@ const SUMMARY_FILE_BYTES: usize = 1_048_576;
 
 /// The minimum room for a summary, in bytes.
 const LEAST_BYTES: usize = 1_000;
-
-/// How much of the page is left. Each level has everything of the later ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
-    /// All of it.
-    Everything,
-    /// Without the list of what passed, frames, stderr beyond 20 lines, and details beyond the first 50.
-    SomeDetails,
-    /// Without details, and without rows beyond 50 in a table.
-    NoDetails,
-    /// Only headline, totals and the first 50 regressions.
-    Regressions,
-    /// Only headline and totals.
-    Bare,
-}
-
-impl Level {
-    /// All levels with what each leaves out, the longest page first.
-    const ALL: [(Self, &'static str); 5] = [
-        (Self::Everything, ""),
-        (
-            Self::SomeDetails,
-            "the list of what passed, frames, stderr beyond 20 lines, and details beyond the 50 worst",
-        ),
-        (Self::NoDetails, "all details and rows beyond 50 in a table"),
-        (Self::Regressions, "everything but regressions"),
-        (Self::Bare, "everything but the totals"),
-    ];
-}
 
 /// The text for a step summary that already has `before` bytes: one line for a shard, `None` if there is no room, because
 /// the runner drops a summary that is too long as a whole.
@@ -67,8 +40,8 @@ fn line_of_shard(report: &RunReport) -> String {
         "mcp-assert, shard {}/{}: {} in {}{}\n",
         report.plan.shard,
         report.plan.of,
-        parts::counts(report),
-        parts::milliseconds(report.timing.duration_us),
+        page::counts(report),
+        page::duration(report.timing.duration_us),
         verdict.map_or_else(String::new, |verdict| format!(", verdict: {verdict}")),
     )
 }
@@ -80,16 +53,14 @@ pub fn render(report: &RunReport) -> String {
 
 /// The run as Markdown of at most `budget` bytes.
 pub fn within(report: &RunReport, budget: usize) -> String {
-    for (level, left_out) in Level::ALL {
-        let mut page = Page::new(report, level, budget);
-        parts::all(&mut page, report, left_out);
-        if page.text.len() <= budget {
-            return page.text;
-        }
-    }
-    let mut text = parts::headline(report);
-    text.truncate(budget);
-    text
+    let source = &report.source;
+    let around = Surroundings {
+        files: ink::files(source),
+        repository: ink::repository(source),
+        head: source.head_sha.clone().or_else(|| source.sha.clone()),
+        ..Surroundings::default()
+    };
+    page::within(report, &around, Place::Summary, budget)
 }
 
 #[cfg(test)]
@@ -104,16 +75,24 @@ mod tests {
     #[test]
     fn a_page_keeps_within_any_budget_and_says_what_is_missing() {
         let sample = sample();
-        let whole = render(&sample).len();
-        for budget in (200..whole + 500).step_by(331) {
+        // Room for the line that says it is kept free.
+        let whole = render(&sample).len() + 400;
+        for budget in (200..whole + 900).step_by(331) {
             let text = within(&sample, budget);
             assert!(text.len() <= budget, "{budget}: {}", text.len());
             assert!(
-                text.starts_with("### mcp-assert: 3 passed, 2 failed"),
+                text.starts_with("### ❌ mcp-assert · 2 failures, 1 error"),
                 "{text}"
             );
-            let cut = text.len() < whole;
-            assert_eq!(text.contains("Left out to fit"), cut, "{budget}: {text}");
+            let is_said = text.contains("eft out to fit");
+            let is_whole = text.matches("<details").count() == 4
+                && ["-> sent, <- received", "trace 20", "#### Slowest"]
+                    .iter()
+                    .all(|it| text.contains(it));
+            // The first line alone has no room to say so.
+            let is_bare = text.lines().count() == 1;
+            assert!(is_said || is_whole || is_bare, "{budget}: {text}");
+            assert!(!is_said || budget < whole, "{budget} of {whole}: {text}");
         }
     }
 
@@ -128,11 +107,11 @@ mod tests {
         run.comparison = Some(compare(&baseline, "main", &run, Scope::Whole));
         let summary = render(&run);
         assert!(summary.len() <= SUMMARY_BYTES);
-        assert!(summary.contains("Regressions (500)"));
-        let comment = within(&run, 20_000);
-        assert!(comment.len() <= 20_000);
-        assert!(comment.contains("Regressions (500)"), "{comment}");
-        assert!(comment.contains("450 more"), "{comment}");
+        assert!(summary.starts_with("### ❌ mcp-assert · 500 regressions\n"));
+        assert!(summary.contains("<summary>450 more</summary>"), "{summary}");
+        let short = within(&run, 20_000);
+        assert!(short.len() <= 20_000);
+        assert!(short.matches("\n| ❌ |").count() >= 50, "{short}");
     }
 
     #[test]
@@ -147,7 +126,8 @@ mod tests {
                 "{before}: {}",
                 text.len()
             );
-            assert!(text.starts_with("### mcp-assert: 0 passed"), "{before}");
+            let headline = "### ❌ mcp-assert · 3000 failures";
+            assert!(text.starts_with(headline), "{before}");
         }
         for before in [1_047_576, 1_048_576, usize::MAX] {
             assert_eq!(summary(&run, before), None);
@@ -157,6 +137,7 @@ mod tests {
     #[test]
     fn a_green_run_has_the_known_heading() {
         let text = render(&report(vec![outcome("a.yaml", "a")], 1));
-        assert!(text.starts_with("### mcp-assert: 1/1 passed\n"), "{text}");
+        let headline = "### ✅ mcp-assert · 1 of 1 passed\n";
+        assert!(text.starts_with(headline), "{text}");
     }
 }

@@ -6,6 +6,7 @@ pub(super) mod kept;
 mod limits;
 mod pairing;
 mod plain;
+mod risk;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,7 @@ use text::{clean, head};
 pub type Catalogs = BTreeMap<String, Catalog>;
 
 /// What stands between a target's name and what its clients are like.
-const CLIENTS: &str = " for clients that ";
+pub(super) const CLIENTS: &str = " for clients that ";
 
 /// The name of a target, as clients with these capabilities see it.
 pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
@@ -50,6 +51,9 @@ pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("{target}{CLIENTS}{}", parts.join(" and "))
 }
+
+/// What is said of an entry that is new and harmless.
+pub(super) const ADDED: &str = "was added";
 
 /// Changes of one target that are kept; the breaking ones come first.
 const MOST_CHANGES: usize = 300;
@@ -77,12 +81,15 @@ pub struct Surface {
 pub struct TargetSurface {
     /// The target.
     pub name: String,
-    /// The changes, breaking ones first.
+    /// The changes, breaking ones first, then risky ones.
     pub changes: Vec<SurfaceChange>,
     /// Changes that are not kept here.
     pub left_out: usize,
     /// Breaking changes, kept or not.
     pub breaking: usize,
+    /// Risky changes, kept or not.
+    #[serde(default)]
+    pub risky: usize,
     /// Lists that could not be compared, because one of the two is not known. One that is never told, then as now, is
     /// none of the surface.
     pub unknown: Vec<Listing>,
@@ -95,7 +102,7 @@ pub struct TargetSurface {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SurfaceChange {
-    /// Whether callers trip over it.
+    /// How much it matters.
     pub weight: Weight,
     /// The list.
     pub listing: Listing,
@@ -107,12 +114,14 @@ pub struct SurfaceChange {
     pub wording: Option<String>,
 }
 
-/// Whether callers trip over a change.
+/// How much a change matters, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
     /// What worked with the old surface may not work with the new one.
     Breaking,
+    /// It works as before, and is less safe to use.
+    Risky,
     /// It works as before.
     Notable,
 }
@@ -135,6 +144,17 @@ impl Surface {
             && self.skipped.is_empty()
             && self.targets.iter().all(|it| it.unknown.is_empty());
         (found > 0 || whole).then_some(found)
+    }
+
+    /// The changes of a weight: how many, and the first that is kept.
+    pub fn of(&self, weight: Weight) -> (usize, Option<&SurfaceChange>) {
+        let number = self.targets.iter().map(|it| match weight {
+            Weight::Breaking => it.breaking,
+            Weight::Risky => it.risky,
+            Weight::Notable => it.changes.len() + it.left_out - it.breaking - it.risky,
+        });
+        let mut changes = self.targets.iter().flat_map(|it| &it.changes);
+        (number.sum(), changes.find(|it| it.weight == weight))
     }
 
     /// Whether there is a change at all, or something that could not be compared any more.
@@ -167,7 +187,19 @@ impl Surface {
     }
 }
 
+impl SurfaceChange {
+    /// It on one line.
+    pub fn sentence(&self) -> String {
+        format!("{} `{}` {}", self.listing.entry(), self.name, self.what)
+    }
+}
+
 impl TargetSurface {
+    /// Whether a report has something to say of it.
+    pub fn is_told(&self) -> bool {
+        !self.changes.is_empty() || !self.unknown.is_empty()
+    }
+
     /// What was not compared, as `tools, prompts`.
     pub fn unknown_lists(&self) -> Option<String> {
         let names = self.unknown.iter().map(|it| format!("{}s", it.entry()));
@@ -222,8 +254,8 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
         }
     }
     all.sort_by_key(|change| change.weight);
-    let is_breaking = |it: &&SurfaceChange| it.weight == Weight::Breaking;
-    let breaking = all.iter().filter(is_breaking).count();
+    let of = |weight| all.iter().filter(|it| it.weight == weight).count();
+    let (breaking, risky) = (of(Weight::Breaking), of(Weight::Risky));
     let left_out = all.len().saturating_sub(MOST_CHANGES);
     all.truncate(MOST_CHANGES);
     TargetSurface {
@@ -231,6 +263,7 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
         changes: all,
         left_out,
         breaking,
+        risky,
         unknown,
         silent,
     }
@@ -246,8 +279,19 @@ fn changes(listing: Listing, old: &[Value], new: &[Value]) -> Vec<SurfaceChange>
             None => changes.push(change(Weight::Breaking, listing, name, "was removed")),
         }
     }
-    for name in now.keys().filter(|name| !before.contains_key(*name)) {
-        changes.push(change(Weight::Notable, listing, name, "was added"));
+    for (name, new) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
+        let added = if listing == Listing::Tools && risk::is_destructive(new) {
+            change(
+                Weight::Risky,
+                listing,
+                name,
+                "was added with `destructiveHint`",
+            )
+        } else {
+            change(Weight::Notable, listing, name, ADDED)
+        };
+        changes.push(added);
+        changes.extend(risks(listing, name, &Value::Null, new));
     }
     changes
 }
@@ -273,11 +317,20 @@ fn change(weight: Weight, listing: Listing, name: &str, what: &str) -> SurfaceCh
     }
 }
 
+/// What an entry says to the model now.
+fn risks(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceChange> {
+    let texts = risk::texts(old, new).into_iter();
+    texts
+        .map(|it| change(Weight::Risky, listing, name, &it))
+        .collect()
+}
+
 /// What changed in an entry that is in both lists.
 fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceChange> {
     if old == new {
         return Vec::new();
     }
+    let mut changes = risks(listing, name, old, new);
     let mut inputs = Vec::new();
     let mut outputs = Vec::new();
     let mut texts = vec!["title", "description"];
@@ -285,7 +338,8 @@ fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceC
         Listing::Tools => {
             let schema = |tool: &Value| tool.get("inputSchema").cloned().unwrap_or(true.into());
             inputs.extend(schema::compare("parameter", &schema(old), &schema(new)));
-            inputs.extend(hints(old, new));
+            let hints = hints(old, new).into_iter();
+            changes.extend(hints.map(|(weight, what)| change(weight, listing, name, &what)));
             outputs = results(old.get("outputSchema"), new.get("outputSchema"));
         }
         Listing::Prompts => {
@@ -300,11 +354,11 @@ fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceC
     inputs.extend(texts.into_iter().filter_map(|it| text(it, old, new)));
     let inputs = inputs.into_iter().map(|it| (Flow::In, it));
     let outputs = outputs.into_iter().map(|it| (Flow::Out, it));
-    let changes = inputs.chain(outputs).map(|(flow, it)| SurfaceChange {
+    changes.extend(inputs.chain(outputs).map(|(flow, it)| SurfaceChange {
         wording: it.wording.map(|text| one_line(&clean(&text))),
         ..change(weight(it.effect, flow), listing, name, &it.what)
-    });
-    changes.collect()
+    }));
+    changes
 }
 
 fn weight(effect: Effect, flow: Flow) -> Weight {
@@ -335,7 +389,7 @@ fn results(old: Option<&Value>, new: Option<&Value>) -> Vec<Difference> {
 }
 
 /// The hints about a tool's behaviour, and how it may be run.
-fn hints(old: &Value, new: &Value) -> Vec<Difference> {
+fn hints(old: &Value, new: &Value) -> Vec<(Weight, String)> {
     let mut found = Vec::new();
     for member in ["annotations", "execution"] {
         let map = |tool: &Value| tool.get(member).and_then(Value::as_object).cloned();
@@ -350,12 +404,14 @@ fn hints(old: &Value, new: &Value) -> Vec<Difference> {
             let what = format!("{member} `{name}`: {} → {}", words(one), words(other));
             // A caller that knows no tasks cannot call it any more.
             let needed = name == "taskSupport" && other.is_some_and(|it| it == "required");
-            let effect = if needed {
-                Effect::Narrowed
+            let weight = if needed {
+                Weight::Breaking
+            } else if risk::is_worse(name, old, new) {
+                Weight::Risky
             } else {
-                Effect::None
+                Weight::Notable
             };
-            found.push(Difference::new(effect, what));
+            found.push((weight, what));
         }
     }
     found

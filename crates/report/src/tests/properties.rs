@@ -24,7 +24,7 @@ fn only_our_markup(page: &str) -> bool {
         match fence {
             Some(open) if line == open => fence = None,
             Some(_) => {}
-            None if line.starts_with("```") => fence = line.strip_suffix("text"),
+            None if line.starts_with("```") => fence = line.strip_suffix("diff"),
             None => outside.push_str(line),
         }
     }
