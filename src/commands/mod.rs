@@ -78,11 +78,18 @@ impl Context {
         self.colour(&std::io::stderr())
     }
 
-    /// Whether a stream gets colours: `--color`, else a terminal; `NO_COLOR`, `CLICOLOR_FORCE` and `TERM=dumb` apply.
+    /// Whether a stream gets colours: `--color`, else `NO_COLOR` and `FORCE_COLOR`, else a workflow's log and a terminal;
+    /// `CLICOLOR_FORCE` and `TERM=dumb` apply to the last.
     fn colour(&self, stream: &impl anstream::stream::RawStream) -> Colour {
-        let auto = || match anstream::AutoStream::choice(stream) {
-            anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => Colour::On,
-            anstream::ColorChoice::Auto | anstream::ColorChoice::Never => Colour::Off,
+        let set = |name| self.environment.variable(name).filter(|it| !it.is_empty());
+        let auto = || match (set("NO_COLOR"), set("FORCE_COLOR")) {
+            (Some(_), _) | (None, Some("0" | "false")) => Colour::Off,
+            (None, Some(_)) => Colour::On,
+            (None, None) if self.log.is_some() => Colour::On,
+            (None, None) => match anstream::AutoStream::choice(stream) {
+                anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => Colour::On,
+                anstream::ColorChoice::Auto | anstream::ColorChoice::Never => Colour::Off,
+            },
         };
         match self.colour {
             When::Auto => auto(),

@@ -149,7 +149,8 @@ impl State {
         if line.is_empty() {
             return self.out.write_all(b"\n");
         }
-        self.out.write_all(neutral::lines(&line).as_bytes())
+        self.out
+            .write_all(neutral::coloured_lines(&line).as_bytes())
     }
 
     /// Ends an unfinished line.
@@ -162,7 +163,8 @@ impl State {
     }
 
     fn lines(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(neutral::lines(text).as_bytes())?;
+        self.out
+            .write_all(neutral::coloured_lines(text).as_bytes())?;
         self.out.flush()
     }
 

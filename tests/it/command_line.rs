@@ -204,7 +204,8 @@ fn colours_that_are_not_forced_stay_away_from_a_pipe() {
     );
     let coloured = |force: &str, arguments: &[&str]| {
         let mut command = project.command(arguments);
-        command.env("CLICOLOR_FORCE", force).env("TERM", "xterm");
+        command.env_remove("NO_COLOR").env("TERM", "xterm");
+        command.env("CLICOLOR_FORCE", force);
         let ran = project.finish(command);
         format!("{}{}", ran.stdout, ran.stderr).contains('\u{1b}')
     };

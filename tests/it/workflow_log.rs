@@ -117,3 +117,55 @@ fn refusals_are_shown_and_not_obeyed() {
     let (ran, _) = in_workflow(&project, &["run", "evals", "--json"]);
     assert!(ran.json().is_array());
 }
+
+#[test]
+fn a_log_has_colours_and_what_is_long_is_folded() {
+    let case = |name: usize, wanted: &str| {
+        format!(
+            "name: case {name}\nserver: {{builtin: conformance}}\nassert: {{tool: echo, args: {{message: x}}, expect: {{contains: {wanted}}}}}\n"
+        )
+    };
+    let all = (0..12).map(|name| case(name, "y"));
+    let all: Vec<String> = all.chain((12..22).map(|name| case(name, "x"))).collect();
+    let project = Project::with_suite(&all.join("---\n"));
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        let run = |change: fn(&mut std::process::Command)| {
+            let mut command = project.command(verb);
+            command.env("GITHUB_ACTIONS", "true").env_remove("NO_COLOR");
+            change(&mut command);
+            project.finish(command)
+        };
+        let ran = run(|_| {});
+        let step = read(ran.stdout.as_bytes());
+        let groups = step.obeyed.iter().filter(|it| it.name == "group");
+        let groups: Vec<&str> = groups.map(|it| it.data.as_str()).collect();
+        let folded = [
+            "FAIL case 10 (evals/a.yaml:41)",
+            "FAIL case 11 (evals/a.yaml:45)",
+        ];
+        assert_eq!(
+            groups,
+            [&["22 results"], &folded[..]].concat(),
+            "{}",
+            ran.stdout
+        );
+        let ends = step.obeyed.iter().filter(|it| it.name == "endgroup");
+        assert_eq!(ends.count(), 3, "{}", ran.stdout);
+        // The failure in full and nothing of it before.
+        let told = "contains: expected the text to contain `y`";
+        assert_eq!(step.shown.iter().filter(|it| it.contains(told)).count(), 0);
+        let full = "contains does not hold (evals/a.yaml:";
+        let full = step.shown.iter().filter(|it| it.contains(full));
+        assert_eq!(full.count(), 12, "{}", ran.stdout);
+        assert!(ran.stdout.contains("\u{1b}[32mPASS"), "{}", ran.stdout);
+        let plain = run(|it| _ = it.env("NO_COLOR", "1"));
+        assert!(!plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
+        let forced = run(|it| _ = it.env_remove("GITHUB_ACTIONS").env("FORCE_COLOR", "1"));
+        assert!(
+            forced.stdout.contains("\u{1b}[32mPASS"),
+            "{}",
+            forced.stdout
+        );
+        assert!(!forced.stdout.contains("::group::"), "{}", forced.stdout);
+    }
+}

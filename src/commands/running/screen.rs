@@ -46,6 +46,7 @@ impl Screen {
                 streams: context.streams.clone(),
                 theme: Theme::new(context.stdout_colour()),
                 trials,
+                log: context.log.clone(),
             },
         }
     }

@@ -13,7 +13,7 @@ use console::Term;
 
 use self::bars::Bars;
 use crate::{
-    deliver::standard::Streams,
+    deliver::{standard::Streams, workflow_log::WorkflowLog},
     terminal::{line, theme::Theme},
 };
 use check::outcome::{
@@ -22,10 +22,13 @@ use check::outcome::{
 };
 use mcp::observation::disruption::Phase;
 use report::{cleaner::Cleaner, record::Record, tally::Tally};
-use text::head;
+use text::{count, head, workflow::command::Command};
 
 /// The shortest time between redraws.
 const REDRAW: Duration = Duration::from_millis(100);
+
+/// Result lines that a workflow's log shows open; more are folded.
+const MOST_OPEN: usize = 20;
 
 /// The most running jobs shown.
 const MOST_LINES: usize = 12;
@@ -52,7 +55,7 @@ pub(crate) enum Progress {
 }
 
 /// The options of the view.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct LiveOptions {
     /// Lines of outcomes.
     pub(crate) results: Results,
@@ -64,6 +67,8 @@ pub(crate) struct LiveOptions {
     pub(crate) theme: Theme,
     /// Trials of each assertion, for names.
     pub(crate) trials: u32,
+    /// The workflow's log, if stdout is one.
+    pub(crate) log: Option<WorkflowLog>,
 }
 
 /// The live view. It owns the bars; the caller owns stdout.
@@ -118,7 +123,12 @@ impl Live {
         out: &mut impl Write,
     ) -> io::Result<()> {
         match event {
-            Event::RunStarted { total, .. } => self.total = *total,
+            Event::RunStarted { total, .. } => {
+                self.total = *total;
+                if let Some(log) = self.folds() {
+                    log.command(&Command::Group(count(*total, "result")));
+                }
+            }
             Event::JobStarted { job, case } => {
                 let running = Running {
                     name: head(&Cleaner::name(&case.name), NAME_CHARACTERS),
@@ -189,7 +199,18 @@ impl Live {
         }
         out.write_all(self.waiting.as_bytes())?;
         self.waiting.clear();
-        out.flush()
+        out.flush()?;
+        if let Some(log) = self.folds() {
+            log.command(&Command::EndGroup);
+        }
+        self.total = 0;
+        Ok(())
+    }
+
+    /// The log, if it folds so many results.
+    fn folds(&self) -> Option<&WorkflowLog> {
+        let is_long = self.total > MOST_OPEN && self.options.results == Results::Lines;
+        self.options.log.as_ref().filter(|_| is_long)
     }
 
     fn count(&mut self, status: Status) {
@@ -211,6 +232,10 @@ impl Live {
             columns: self.columns,
         };
         let mut shown = line::result(record, room, self.options.theme);
+        if self.options.log.is_some() {
+            // The failure in full, which follows, has the reason.
+            shown.truncate(shown.find('\n').unwrap_or(shown.len()));
+        }
         shown.push('\n');
         if self.bars.is_some() {
             self.waiting.push_str(&shown);
@@ -264,6 +289,7 @@ mod tests {
             streams: Streams::default(),
             theme: Theme::new(Colour::Off),
             trials: 1,
+            log: None,
         };
         let (mut live, mut out) = (Live::new(options), Vec::new());
         let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
@@ -301,6 +327,7 @@ mod tests {
             streams: Streams::default(),
             theme: Theme::new(Colour::Off),
             trials: 1,
+            log: None,
         };
         let mut live = Live::new(options);
         let mut apply = |event| live.apply(&event, None, &mut Vec::new()).unwrap();
