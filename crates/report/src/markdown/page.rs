@@ -241,7 +241,10 @@ impl Page<'_> {
         let line = [Some(counts(report)), threshold, self.compared(), run];
         let line: Vec<String> = line.into_iter().flatten().collect();
         let causes = match judgement {
-            Some(judgement) if judgement.is_of_no_run() => judgement.causes.clone(),
+            Some(judgement) if judgement.is_of_no_run() => {
+                let causes = judgement.causes.iter().cloned();
+                causes.filter(|it| it.verdict != Verdict::Fail).collect()
+            }
             Some(_) | None => report.untold(),
         };
         let shown = causes.iter().take(MOST_CAUSES);
@@ -352,7 +355,7 @@ impl Page<'_> {
             Place::Comment => shown(Frames::None, 20, ""),
             Place::Summary => shown(Frames::Last, 100, ""),
         };
-        if text.len() <= share {
+        if text.len() <= share || text == shown(Frames::None, 10, "") {
             return text;
         }
         shown(Frames::None, 10, SHORTENED)

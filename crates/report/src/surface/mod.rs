@@ -280,17 +280,12 @@ fn changes(listing: Listing, old: &[Value], new: &[Value]) -> Vec<SurfaceChange>
         }
     }
     for (name, new) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
-        let added = if listing == Listing::Tools && risk::is_destructive(new) {
-            change(
-                Weight::Risky,
-                listing,
-                name,
-                "was added with `destructiveHint`",
-            )
+        let (weight, what) = if risk::is_worse("destructiveHint", &Value::Null, new) {
+            (Weight::Risky, "was added with `destructiveHint`")
         } else {
-            change(Weight::Notable, listing, name, ADDED)
+            (Weight::Notable, ADDED)
         };
-        changes.push(added);
+        changes.push(change(weight, listing, name, what));
         changes.extend(risks(listing, name, &Value::Null, new));
     }
     changes

@@ -50,11 +50,6 @@ pub(super) fn is_worse(hint: &str, old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Whether a tool says that it destroys something.
-pub(super) fn is_destructive(tool: &Value) -> bool {
-    is_worse("destructiveHint", &Value::Null, tool)
-}
-
 fn flag(tool: &Value, hint: &str) -> Option<bool> {
     tool.get("annotations")?.get(hint)?.as_bool()
 }
