@@ -7,7 +7,7 @@ fn the_version_names_the_newest_revision() {
     let ran = Project::new().run(&["--version"]);
     assert_eq!(
         (ran.stdout.as_str(), ran.code),
-        ("mcp-assert 0.1.0 (MCP 2026-07-28)\n", 0)
+        ("mcp-assert 1.0.0 (MCP 2026-07-28)\n", 0)
     );
 }
 
