@@ -1,9 +1,12 @@
 //! The executable's role as a GitHub container action. Inputs come from `INPUT_*` variables and nothing from the
 //! command line. Unknown inputs are an error, because the runner only warns about them.
 
-use std::sync::Arc;
+use std::{error::Error as _, sync::Arc};
 
-use clap::Parser;
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue},
+};
 
 use super::{Context, ci, dispatch, first_words};
 use crate::cli::{
@@ -12,7 +15,11 @@ use crate::cli::{
     inputs::{Input, Mode, Shape, inputs},
 };
 use host::container::engine::Asker;
-use text::{clean, environment::Environment, nearest};
+use text::{
+    clean,
+    environment::{Environment, is_variable_name},
+    nearest,
+};
 
 /// The program name that selects this role.
 pub(super) const NAME: &str = "mcp-assert-action";
@@ -26,6 +33,12 @@ const FORMER: &str = "version";
 /// Inputs without a command-line option.
 const OWN: [&str; 2] = ["mode", "token"];
 
+/// The variable in which the workflow that can be called hands over its secret `env`.
+const HANDED_OVER: &str = "MCP_ASSERT_ENV";
+
+/// Variables that belong to the runner.
+const OF_THE_RUNNER: [&str; 5] = ["ACTIONS_", "GITHUB_", "INPUT_", "RUNNER_", "STATE_"];
+
 /// Runs the command that the inputs describe.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     context.interrupts.listen();
@@ -33,39 +46,42 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
         log.begin();
     }
     let inputs = Arc::clone(&context.environment);
+    let (environment, mut problems) = own_environment(&inputs);
     let context = Context {
-        environment: Arc::new(without_inputs(&inputs)),
+        environment: Arc::new(environment),
         asker: Asker::Action,
         ..context.clone()
     };
     match verb(words, &inputs) {
-        Ok(verb) => {
+        Ok(verb) if problems.is_empty() => {
             if inputs.set("INPUT_VERSION").is_some() {
                 context.say(
                     "warning: the input `version` is ignored: the version is the one that \
                      `uses:` names\n",
                 );
             }
-            dispatch(verb, &context)
+            return dispatch(verb, &context);
         }
-        Err(problem) => {
-            let said = format!("error: {}\n", clean(&problem));
-            ci::refused((&problem, &said), marked(&inputs), &context).number()
-        }
+        Ok(_) => {}
+        Err(more) => problems.extend(more),
     }
+    let said = problems.iter().fold(String::new(), |said, problem| {
+        said + &format!("error: {}\n", clean(problem))
+    });
+    ci::refused((&problems, &said), marked(&inputs), &context).number()
 }
 
-/// Parses the inputs into a command.
-fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, String> {
+/// Parses the inputs into a command, or says all that is wrong with them.
+fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, Vec<String>> {
     if let Some(word) = words.first() {
         let word = clean(&word.to_string_lossy());
-        return Err(format!(
+        return Err(vec![format!(
             "the action takes inputs and no arguments, found `{word}`"
-        ));
+        )]);
     }
     let typed = command_line(inputs)?;
-    let typed = Cli::try_parse_from(typed).map_err(|error| unusable(&error))?;
-    let nothing = || "the inputs name nothing to do".to_owned();
+    let typed = Cli::try_parse_from(typed).map_err(|error| vec![unusable(&error)])?;
+    let nothing = || vec!["the inputs name nothing to do".to_owned()];
     typed.command.ok_or_else(nothing)
 }
 
@@ -73,6 +89,29 @@ fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, S
 fn unusable(error: &clap::Error) -> String {
     let said = error.render().to_string();
     format!("invalid inputs: {}", first_words(&said))
+}
+
+/// Says why the value of an input cannot be used, by the options it becomes. Other errors need the other inputs.
+fn refused_value(name: &str, mode: Mode, options: &[String]) -> Option<String> {
+    let words = ["mcp-assert"]
+        .into_iter()
+        .chain(mode.verb().iter().copied());
+    let error = Cli::try_parse_from(words.chain(options.iter().map(String::as_str))).err()?;
+    let told = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join("`, `")),
+        Some(_) | None => None,
+    };
+    let value = clean(&told(ContextKind::InvalidValue)?);
+    let why = match (error.source(), told(ContextKind::ValidValue)) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Some(known)) => format!(", and not one of `{known}`"),
+        (None, None) => String::new(),
+    };
+    let near = told(ContextKind::SuggestedValue);
+    let near = near.map(|near| format!(", did you mean `{near}`?"));
+    let near = near.unwrap_or_default();
+    Some(format!("the input `{name}` is `{value}`{why}{near}"))
 }
 
 /// Reads `annotations` and `summary`, which apply even if other inputs are invalid.
@@ -83,8 +122,8 @@ fn marked(inputs: &Environment) -> [Switch; 2] {
     })
 }
 
-/// Converts the inputs into command-line arguments.
-fn command_line(environment: &Environment) -> Result<Vec<String>, String> {
+/// Converts the inputs into command-line arguments, or says all that is wrong with them.
+fn command_line(environment: &Environment) -> Result<Vec<String>, Vec<String>> {
     let known = inputs();
     let given: Vec<(String, &str)> = environment
         .variables
@@ -93,33 +132,83 @@ fn command_line(environment: &Environment) -> Result<Vec<String>, String> {
         .filter_map(|(variable, value)| Some((variable.strip_prefix(PREFIX)?, value)))
         .map(|(name, value)| (name.to_lowercase(), value.trim()))
         .collect();
-    for (name, _) in &given {
-        refuse_unknown(name, &known)?;
-    }
-    let mode = mode(given.iter().find(|(name, _)| name == "mode").map(|it| it.1))?;
+    let unknown = given.iter().map(|(name, _)| refuse_unknown(name, &known));
+    let mut problems: Vec<String> = unknown.filter_map(Result::err).collect();
+    let mode = match mode(given.iter().find(|(name, _)| name == "mode").map(|it| it.1)) {
+        Ok(mode) => mode,
+        Err(problem) => {
+            problems.push(problem);
+            return Err(problems);
+        }
+    };
     let mut typed = vec!["mcp-assert".to_owned()];
     typed.extend(mode.verb().iter().map(|word| (*word).to_owned()));
+    let mut used: Vec<(&str, &str)> = Vec::new();
     for input in &known {
         let value = given.iter().find(|(name, _)| *name == input.name);
         let value = value.map_or("", |(_, value)| value);
         if value.is_empty() || value == input.default {
             continue;
         }
-        if !input.modes.contains(&mode) {
-            let modes: Vec<&str> = input.modes.iter().map(|mode| mode.word()).collect();
-            return Err(format!(
-                "the input `{}` has no use with `mode: {}`, only with {}",
-                input.name,
-                mode.word(),
-                modes.join(", ")
-            ));
+        used.push((&input.name, value));
+        match usable(input, value, mode, environment) {
+            Ok(options) => typed.extend(options),
+            Err(problem) => problems.push(problem),
         }
-        typed.extend(options(input, value, environment)?);
     }
-    if mode == Mode::Shard && !typed.iter().any(|word| word.starts_with("--shard=")) {
-        return Err("`mode: shard` needs the input `shard`, such as `1/4`".to_owned());
+    problems.extend(clashes(mode, &used));
+    if problems.is_empty() {
+        Ok(typed)
+    } else {
+        Err(problems)
     }
-    Ok(typed)
+}
+
+/// The options of one input, if they can be used alone.
+fn usable(
+    input: &Input,
+    value: &str,
+    mode: Mode,
+    environment: &Environment,
+) -> Result<Vec<String>, String> {
+    if !input.modes.contains(&mode) {
+        let modes: Vec<&str> = input.modes.iter().map(|mode| mode.word()).collect();
+        return Err(format!(
+            "the input `{}` has no use with `mode: {}`, only with {}",
+            input.name,
+            mode.word(),
+            modes.join(", ")
+        ));
+    }
+    let options = options(input, value, environment)?;
+    match refused_value(&input.name, mode, &options) {
+        Some(problem) => Err(problem),
+        None => Ok(options),
+    }
+}
+
+/// What is wrong with inputs taken together.
+fn clashes(mode: Mode, used: &[(&str, &str)]) -> Vec<String> {
+    let is_used = |wanted| used.iter().any(|(name, _)| *name == wanted);
+    let mut problems = Vec::new();
+    if mode == Mode::Shard && !is_used("shard") {
+        problems.push("`mode: shard` needs the input `shard`, such as `1/4`".to_owned());
+    }
+    if used.contains(&("isolation", "process")) {
+        let of_containers = ["image", "prepare", "docker-host"].into_iter();
+        problems.extend(of_containers.filter(|name| is_used(name)).map(|name| {
+            format!(
+                "the input `{name}` has no use with `isolation: process`: leave one of them out"
+            )
+        }));
+    } else if is_used("prepare") && !is_used("image") {
+        problems.push(
+            "the input `prepare` needs the input `image`; for images that the suite names, write \
+             `docker: {prepare: […]}` in mcp-assert.yaml"
+                .to_owned(),
+        );
+    }
+    problems
 }
 
 /// Converts one input into options.
@@ -173,15 +262,13 @@ fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
     Err(unknown(("input", name), near, &known))
 }
 
-/// Formats the error for an unknown name, with the nearest and all valid names.
+/// Formats the error for an unknown name, with the nearest valid name, else all of them.
 fn unknown((what, name): (&str, &str), near: Option<&str>, known: &[&str]) -> String {
-    let near = near.map(|near| format!(", did you mean `{near}`?"));
-    format!(
-        "unknown {what} `{}`{}\n  {what}s: {}",
-        clean(name),
-        near.unwrap_or_default(),
-        known.join(", ")
-    )
+    let meant = match near {
+        Some(near) => format!(", did you mean `{near}`?"),
+        None => format!("; the {what}s are {}", known.join(", ")),
+    };
+    format!("unknown {what} `{}`{meant}", clean(name))
 }
 
 fn mode(given: Option<&str>) -> Result<Mode, String> {
@@ -193,20 +280,46 @@ fn mode(given: Option<&str>) -> Result<Mode, String> {
     found.ok_or_else(|| unknown(("mode", word), nearest(word, words), &words))
 }
 
-/// Returns the environment of a plain `run` step: the token as `GITHUB_TOKEN`, and no inputs.
-fn without_inputs(environment: &Environment) -> Environment {
+/// Returns the environment of a plain `run` step: the token as `GITHUB_TOKEN`, no inputs, and the variables that were
+/// handed over. Also what is wrong with those, without their values.
+fn own_environment(environment: &Environment) -> (Environment, Vec<String>) {
     let mut own = environment.clone();
     if let Some(token) = environment.set("INPUT_TOKEN") {
         own.variables
             .insert("GITHUB_TOKEN".to_owned(), token.to_owned());
     }
     own.variables.retain(|name, _| !name.starts_with(PREFIX));
-    own
+    let mut problems = Vec::new();
+    let lines = own.variables.remove(HANDED_OVER).unwrap_or_default();
+    for (index, line) in lines.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let pair = line.split_once('=');
+        match pair.map(|(name, value)| (name.trim(), value)) {
+            Some((name, value)) if is_free(name) => {
+                own.variables.insert(name.to_owned(), value.to_owned());
+                own.confidential.push(name.to_owned());
+            }
+            Some(_) | None => problems.push(format!(
+                "line {} of the secret `env` is not `KEY=VALUE`, or the name is one of the runner's",
+                index + 1
+            )),
+        }
+    }
+    (own, problems)
+}
+
+/// Whether a variable may have this name.
+fn is_free(name: &str) -> bool {
+    let is_taken = |prefix: &&str| name.starts_with(*prefix);
+    is_variable_name(name) && !OF_THE_RUNNER.iter().any(|prefix| is_taken(&prefix))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{command_line, without_inputs};
+    use super::{command_line, own_environment};
     use crate::cli::inputs::{Shape, inputs};
     use text::environment::Environment;
 
@@ -252,7 +365,10 @@ mod tests {
             &[("INPUT_MODE", "shard"), ("INPUT_SHARD", "1/4")],
             "ci --shard=1/4",
         );
-        case(&[("INPUT_PREPARE", "a\nb\n")], "ci --prepare=a\nb");
+        case(
+            &[("INPUT_PREPARE", "a\nb\n"), ("INPUT_IMAGE", "x")],
+            "ci --image=x --prepare=a\nb",
+        );
     }
 
     #[test]
@@ -283,8 +399,8 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_refused() {
         let case = |inputs: &[(&str, &str)], wanted: &str| {
-            let problem = command_line(&given(inputs)).unwrap_err();
-            assert!(problem.contains(wanted), "{problem}");
+            let problems = command_line(&given(inputs)).unwrap_err().join("\n");
+            assert!(problems.contains(wanted), "{problems}");
         };
         case(
             &[("INPUT_SUITES", "evals")],
@@ -302,7 +418,7 @@ mod tests {
             &[("INPUT_SAVE-BASELINE", "auto")],
             "did you mean `update-baseline`?",
         );
-        case(&[("INPUT_ARGS", "x")], "inputs: suite, ");
+        case(&[("INPUT_NONSENSE", "x")], "; the inputs are suite, ");
         case(&[("INPUT_MODE", "shrad")], "did you mean `shard`?");
         case(
             &[("INPUT_ALLOW-EMPTY", "yes")],
@@ -314,6 +430,29 @@ mod tests {
         );
         case(&[("INPUT_MODE", "shard")], "needs the input `shard`");
         case(&[("INPUT_SHARD", "1/4")], "only with shard");
+        case(
+            &[("INPUT_PREPARE", "npm ci")],
+            "`prepare` needs the input `image`",
+        );
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let problems = command_line(&given(&[
+            ("INPUT_COMMENT", "allways"),
+            ("INPUT_IMAGE", "node:22"),
+            ("INPUT_ISOLATION", "process"),
+            ("INPUT_JOBS", "0"),
+            ("INPUT_SUIT", "x"),
+            ("INPUT_TIMEOUT", "soon"),
+        ]));
+        insta::assert_snapshot!(problems.unwrap_err().join("\n"), @r"
+        unknown input `suit`, did you mean `suite`?
+        the input `jobs` is `0`: expected `auto` or a number of at least 1
+        the input `timeout` is `soon`: a number is missing; write `500ms`, `30s` or `1m30s`
+        the input `comment` is `allways`, and not one of `always`, `changes`, `failures`, `off`, did you mean `always`?
+        the input `image` has no use with `isolation: process`: leave one of them out
+        ");
     }
 
     #[test]
@@ -340,12 +479,24 @@ mod tests {
 
     #[test]
     fn nothing_behind_the_action_sees_inputs() {
-        let own = without_inputs(&given(&[
+        let lines = "# keys\nKEY=a=b\n\n B = two words \r\nGITHUB_TOKEN=x\nnothing\n";
+        let (own, problems) = own_environment(&given(&[
             ("INPUT_TOKEN", "t"),
             ("INPUT_SUITE", "x"),
             ("A", "1"),
+            ("MCP_ASSERT_ENV", lines),
         ]));
-        let names: Vec<&str> = own.variables.keys().map(String::as_str).collect();
-        assert_eq!(names, ["A", "GITHUB_TOKEN"]);
+        let variables: Vec<String> = own
+            .variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(
+            variables,
+            ["A=1", "B= two words", "GITHUB_TOKEN=t", "KEY=a=b"]
+        );
+        assert_eq!(own.confidential, ["KEY", "B"]);
+        let lines: Vec<&str> = problems.iter().map(|it| &it[..6]).collect();
+        assert_eq!(lines, ["line 5", "line 6"]);
     }
 }

@@ -215,7 +215,8 @@ fn is_of_job(words: &[OsString], environment: &Environment) -> bool {
 fn misused(error: &clap::Error, context: &Context) -> ExitCode {
     let said = error.render().to_string();
     let marked = [Switch::Auto; 2];
-    ci::refused((first_words(&said), &said), marked, &context.without_job())
+    let problems = [first_words(&said).to_owned()];
+    ci::refused((&problems, &said), marked, &context.without_job())
 }
 
 /// The first paragraph of a clap error, without `error:`.

@@ -35,6 +35,13 @@ pub(crate) struct CiEnvironment {
 /// The event of workflows that report another workflow's run.
 const TELLING_EVENT: &str = "workflow_run";
 
+/// CI systems with another API, by the variable that each sets. Forgejo sets Gitea's too.
+const OTHER_SYSTEMS: [(&str, &str); 3] = [
+    ("FORGEJO_ACTIONS", "Forgejo"),
+    ("GITEA_ACTIONS", "Gitea"),
+    ("GITLAB_CI", "GitLab"),
+];
+
 impl CiEnvironment {
     /// Whether this workflow reports another workflow's run.
     pub(crate) fn reports_another_run(&self) -> bool {
@@ -62,6 +69,13 @@ impl CiEnvironment {
         let reference = self.source.reference.as_deref().unwrap_or_default();
         let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
         merged && self.environment.variable("GITHUB_SHA") == Some(tested)
+    }
+
+    /// The CI system, if it is not GitHub, even where it runs GitHub's workflows.
+    pub(crate) fn other_system(&self) -> Option<&'static str> {
+        let mut others = OTHER_SYSTEMS.into_iter();
+        let found = others.find(|(variable, _)| self.environment.set(variable) == Some("true"));
+        found.map(|(_, system)| system)
     }
 
     /// The API token, from the environment only.

@@ -1,9 +1,10 @@
 //! The container action: which inputs do what, and which are refused.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::symlink, process::Command};
+use std::{fs, os::unix::process::CommandExt, process::Command};
 
 use crate::{
+    engine::engine,
     harness::{BINARY, Project, Ran},
     workflow_log::runner::read,
 };
@@ -13,13 +14,16 @@ const SUITE: &str = "name: a\nserver: {builtin: conformance}\n\
 
 /// Runs the action with these inputs, as the runner does.
 fn action(project: &Project, inputs: &[(&str, &str)], words: &[&str]) -> Ran {
-    let link = project.path().join("mcp-assert-action");
-    if !link.exists() {
-        symlink(BINARY, &link).unwrap();
-    }
-    let mut command = Command::new(link);
+    let mut command = started(project, inputs);
+    command.args(words);
+    project.finish(command)
+}
+
+/// The action's command.
+fn started(project: &Project, inputs: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(BINARY);
     command
-        .args(words)
+        .arg0("mcp-assert-action")
         .current_dir(project.path())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -31,7 +35,7 @@ fn action(project: &Project, inputs: &[(&str, &str)], words: &[&str]) -> Ran {
     for (name, value) in inputs {
         command.env(format!("INPUT_{}", name.to_uppercase()), value);
     }
-    project.finish(command)
+    command
 }
 
 #[test]
@@ -128,12 +132,16 @@ fn what_is_not_understood_is_refused() {
     );
     case(&[("args", "run")], &[], "unknown input `args`");
     case(&[], &["##[error]run"], "takes inputs and no arguments");
-    case(&[("threshold", "many")], &[], "'many' for '--threshold");
-    case(&[("threshold", "-1")], &[], "'-1' for '--threshold");
-    case(&[("trials", "0")], &[], "'0' for '--trials");
-    case(&[("comment", "Always")], &[], "possible values: always");
-    case(&[("prepare", "ls")], &[], "--image");
-    case(&[("timeout", "30")], &[], "'30' for '--timeout");
+    case(
+        &[("threshold", "many")],
+        &[],
+        "the input `threshold` is `many`: expected",
+    );
+    case(&[("threshold", "-1")], &[], "the input `threshold` is `-1`");
+    case(&[("trials", "0")], &[], "the input `trials` is `0`");
+    case(&[("comment", "Always")], &[], "not one of `always`, ");
+    case(&[("prepare", "ls")], &[], "needs the input `image`");
+    case(&[("timeout", "30")], &[], "the input `timeout` is `30`: ");
     case(&[("isolation", "##[error]chroot")], &[], "process");
     case(&[("mode", "Run")], &[], "did you mean `run`?");
     case(&[("max-shards", "2")], &[], "only with plan");
@@ -148,23 +156,154 @@ fn what_is_not_understood_is_refused() {
     }
 }
 
+/// What a reader of the job sees of a run that did not start: cause and next step, each in annotations and summary.
 #[test]
-fn an_empty_workspace_names_the_missing_checkout() {
-    let project = Project::new();
-    let empty = tempfile::tempdir().unwrap();
-    let link = project.path().join("mcp-assert-action");
-    symlink(BINARY, &link).unwrap();
-    let mut command = Command::new(link);
-    command
-        .current_dir(empty.path())
-        .env_clear()
-        .env("GITHUB_ACTIONS", "true")
-        .env("GITHUB_WORKSPACE", empty.path())
-        .env("INPUT_ISOLATION", "process");
+fn what_keeps_a_run_from_starting_is_told_with_the_next_step() {
+    let case = |project: &Project, inputs: &[(&str, &str)], code: i32, told: &[&str]| {
+        let summary = project.path().with_extension("summary");
+        fs::write(&summary, "").unwrap();
+        let mut command = started(project, inputs);
+        command.env("GITHUB_STEP_SUMMARY", &summary);
+        let ran = project.finish(command);
+        assert_eq!(ran.code, code, "{inputs:?}: {}", ran.stdout);
+        let errors = read(ran.stdout.as_bytes()).annotations("error");
+        let errors: Vec<&str> = errors.iter().map(|it| it.data.as_str()).collect();
+        let shown = fs::read_to_string(&summary).unwrap().replace("<wbr>", "");
+        fs::remove_file(&summary).unwrap();
+        // Signs are written as numbers there.
+        let sign = regex::Regex::new("&#([0-9]+);").unwrap();
+        let shown = sign.replace_all(&shown, |found: &regex::Captures<'_>| {
+            char::from(found[1].parse::<u8>().unwrap()).to_string()
+        });
+        for wanted in told {
+            let annotated = errors.iter().any(|it| it.contains(wanted));
+            assert!(annotated, "{wanted}: {errors:#?}");
+            assert!(shown.contains(wanted), "{wanted}: {shown}");
+        }
+    };
+    let process = ("isolation", "process");
+    case(
+        &Project::new(),
+        &[process],
+        2,
+        &["cannot read `evals`", "`actions/checkout` in a step before"],
+    );
+    let other = Project::new().file("README.md", "x");
+    case(
+        &other,
+        &[process],
+        2,
+        &["cannot read `evals`", "a suite is a folder or a YAML file"],
+    );
+    let project = Project::with_suite(SUITE);
+    let wrong = [
+        ("coment", "off"),
+        ("timeout", "soon"),
+        ("isolation", "contaner"),
+        ("verbose", "yes"),
+        ("prepare", "x"),
+    ];
+    let told = [
+        "unknown input `coment`, did you mean `comment`?",
+        "the input `timeout` is `soon`",
+        "the input `isolation` is `contaner`, and not one of `container`, `process`, did you mean `container`?",
+        "the input `verbose` is `true` or `false`",
+        "the input `prepare` needs the input `image`",
+    ];
+    case(&project, &wrong, 2, &told);
+    let own = Project::with_suite("server: {command: no-such-runtime}\nassert: {tool: echo}\n");
+    let told = [
+        "finds no `no-such-runtime`",
+        "the input `image`",
+        "mcp-assert/action/setup@v1",
+    ];
+    case(&own, &[process], 3, &told);
+    case(&own, &[], 3, &["nothing names the image of its container"]);
+    let without = [
+        ("docker-host", "unix:///nowhere/docker.sock"),
+        ("image", "x"),
+    ];
+    let told = [
+        "no container engine can be used",
+        "start Docker or Podman",
+        "`isolation: process`",
+    ];
+    case(&own, &without, 3, &told);
+    if engine() {
+        let image = [("image", "mcp-assert-test/node:latest")];
+        case(
+            &own,
+            &image,
+            3,
+            &["was not found in the image", "install the program"],
+        );
+    }
+}
+
+#[test]
+fn what_a_secret_hands_over_reaches_the_server_and_no_report() {
+    let project = Project::with_suite(
+        "server: {command: /bin/sh, args: [-c, 'echo $KEY $OTHER >&2; exit 1'], env: {KEY: '${KEY}'}}\n\
+         assert: {tool: echo}\n",
+    );
+    let mut command = started(
+        &project,
+        &[("isolation", "process"), ("report-json", "run.json")],
+    );
+    let lines = "KEY=first-secret\n\nOTHER=second-secret\n";
+    command.env("MCP_ASSERT_ENV", lines);
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let step = read(ran.stdout.as_bytes());
+    let masked: Vec<&str> = step
+        .obeyed
+        .iter()
+        .filter(|it| it.name == "add-mask")
+        .map(|it| it.data.as_str())
+        .collect();
+    for secret in ["first-secret", "second-secret"] {
+        assert!(masked.contains(&secret), "{masked:?}");
+        assert!(!project.read("run.json").contains(secret));
+    }
+    assert!(
+        project.read("run.json").contains("***"),
+        "{}",
+        project.read("run.json")
+    );
+    let mut command = started(&project, &[("isolation", "process")]);
+    command.env("MCP_ASSERT_ENV", "KEY=x\nno pair\nGITHUB_TOKEN=y\n");
     let ran = project.finish(command);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
-    assert!(ran.stdout.contains("`actions/checkout`"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("same path"), "{}", ran.stdout);
+    for line in ["line 2 of the secret `env`", "line 3 of the secret `env`"] {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn another_system_is_named_once_and_its_api_is_not_asked() {
+    let project = Project::with_suite(SUITE);
+    let inputs = [
+        ("isolation", "process"),
+        ("token", "t"),
+        ("badge-publish", "auto"),
+        ("comment", "always"),
+    ];
+    for (variable, system) in [
+        ("GITEA_ACTIONS", "Gitea"),
+        ("FORGEJO_ACTIONS", "Forgejo"),
+        ("GITLAB_CI", "GitLab"),
+    ] {
+        let mut command = started(&project, &inputs);
+        command
+            .env(variable, "true")
+            .env("GITHUB_REPOSITORY", "owner/name")
+            .env("GITHUB_API_URL", "http://127.0.0.1:1");
+        let ran = project.finish(command);
+        assert_eq!(ran.code, 0, "{}", ran.stdout);
+        let line = format!("note: this is {system}: no comment, baseline or badge is kept there");
+        assert_eq!(ran.stdout.matches(&line).count(), 1, "{}", ran.stdout);
+        assert!(!ran.stdout.contains("127.0.0.1"), "{}", ran.stdout);
+    }
 }
 
 #[test]

@@ -199,7 +199,10 @@ fn valid(schema: &str, files: &[PathBuf]) {
 #[test]
 fn the_checker_of_workflows_finds_nothing() {
     let checker = root().join("target/tools/actionlint");
-    if !there(checker.exists(), "actionlint is not installed: run scripts/tools") {
+    if !there(
+        checker.exists(),
+        "actionlint is not installed: run scripts/tools",
+    ) {
         return;
     }
     let check = |files: &[PathBuf]| {

@@ -14,6 +14,8 @@ pub struct Environment {
     pub variables: BTreeMap<String, String>,
     /// Those: to be handed on, never to be read.
     pub unreadable: BTreeMap<OsString, OsString>,
+    /// Variables whose values nothing may show, whoever takes them.
+    pub confidential: Vec<String>,
     /// The caller's directory.
     pub directory: PathBuf,
     /// The path of the running executable.

@@ -7,6 +7,7 @@ mod here;
 mod merge;
 mod options;
 mod plan;
+mod programs;
 mod remote;
 mod reporting;
 mod shard;
@@ -32,7 +33,7 @@ use super::{
 use crate::{
     cli::{
         ci::{CiArgs, CiVerb, Store, Switch},
-        options::FlakyArgs,
+        options::{FlakyArgs, Isolation},
         run::RunArgs,
     },
     deliver::{
@@ -41,6 +42,7 @@ use crate::{
     },
     terminal::live::Results,
 };
+use host::container::engine::Asker;
 use report::{
     RunReport, Timing,
     failure::Frames,
@@ -77,11 +79,10 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     }
     let made_it = make(args, &mut typed, (context, &here), &mut screen, &mut made);
     let mut causes: Vec<Cause> = Vec::new();
-    causes.extend(made_it.err().map(|refusal| {
-        let cause = cause_of(&refusal);
+    if let Err(refusal) = made_it {
+        causes.extend(causes_of(&refusal));
         refusal.say(context);
-        cause
-    }));
+    }
     if let Err(clash) = check(&made.places) {
         // No file is written while two options name the same one.
         wishes.files.clear();
@@ -118,15 +119,16 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
 /// Reports an invalid command line or invalid inputs. `said` is printed; `marked` is whether annotations and the
 /// summary are wanted.
 pub(super) fn refused(
-    (problem, said): (&str, &str),
+    (problems, said): (&[String], &str),
     marked: [Switch; 2],
     context: &Context,
 ) -> ExitCode {
     let (mut screen, mut made, here) = begin(context, 1);
     context.say(said);
     made.report.source = here.source.clone();
-    let cause = Cause::new(Verdict::Invalid, problem);
-    report_no_run((made, vec![cause]), (&here, marked), &mut screen)
+    let causes = problems.iter();
+    let causes = causes.map(|problem| Cause::new(Verdict::Invalid, problem));
+    report_no_run((made, causes.collect()), (&here, marked), &mut screen)
 }
 
 /// Reports why there is no run, to annotations, summary and outputs.
@@ -219,6 +221,11 @@ fn begin(context: &Context, trials: u32) -> (Screen, CiRun, CiEnvironment) {
     };
     sinks::mask(&made.secrets, &screen);
     let here = here::read(&context.environment, &mut made.report.notes);
+    if let Some(system) = here.other_system() {
+        screen.note(&format!(
+            "this is {system}: no comment, baseline or badge is kept there, because its API is not GitHub's; reports are files"
+        ));
+    }
     (screen, made, here)
 }
 
@@ -277,6 +284,9 @@ fn make(
     }
     prepared.lists_every_target = true;
     shard::refuse_missing(&made.report.plan, &prepared)?;
+    if context.asker == Asker::Action && args.isolation == Isolation::Process {
+        programs::refuse_missing(&prepared)?;
+    }
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         made.report.left_out = prepared.plan.left_out;
         return Ok(());
@@ -359,6 +369,14 @@ fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
     } else {
         plain
     }
+}
+
+/// Converts a refusal and each of its next steps into causes: annotations and the summary have nothing else of it.
+fn causes_of(refusal: &Refusal) -> Vec<Cause> {
+    let cause = cause_of(refusal);
+    let steps = refusal.help().iter();
+    let steps: Vec<Cause> = steps.map(|help| Cause::new(cause.verdict, help)).collect();
+    [vec![cause], steps].concat()
 }
 
 /// Converts a refusal into a cause.

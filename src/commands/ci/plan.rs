@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write, path::Path, time::Duration};
 use serde_json::json;
 
 use super::{
-    CiRun, UPDATE_BASELINE, begin, cause_of, check, here, needs_a_run, options, remote,
+    CiRun, UPDATE_BASELINE, begin, causes_of, check, here, needs_a_run, options, remote,
     report_no_run, shard, sinks, suites, untrusted,
 };
 use crate::{
@@ -50,7 +50,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let Err(refusal) = planned else {
         return ExitCode::Passed;
     };
-    let mut causes = vec![cause_of(&refusal)];
+    let mut causes = causes_of(&refusal);
     causes.extend(problems(&made.report));
     let code = refusal.say(context);
     if !has_runner(&context.environment) {

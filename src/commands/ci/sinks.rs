@@ -8,6 +8,7 @@ use crate::{
     commands::running::Screen,
     deliver::{self, Destination, bounds::Bounds, command_file, facts::Facts},
 };
+use host::launch::add_secret;
 use report::{
     Format,
     annotations::annotations,
@@ -16,11 +17,14 @@ use report::{
 };
 use text::{count, environment::Environment, redact::Secrets, workflow::command::Command};
 
-/// The secrets of this process itself.
+/// The secrets of this process itself, whatever the suite takes.
 pub(super) fn own_secrets(environment: &Environment) -> Secrets {
     let mut secrets = Secrets::default();
     if let Some(token) = environment.set("GITHUB_TOKEN") {
         secrets.add_token(token);
+    }
+    for name in &environment.confidential {
+        add_secret(name, environment, &mut secrets);
     }
     secrets
 }

@@ -103,7 +103,7 @@ impl Prepared {
         if let Some(token) = self.environment.set("GITHUB_TOKEN") {
             secrets.add_token(token);
         }
-        for variable in &self.variables {
+        for variable in self.variables.iter().chain(&self.environment.confidential) {
             add_secret(variable, &self.environment, &mut secrets);
         }
         for server in &self.plan.servers.distinct {

@@ -50,6 +50,11 @@ impl Refusal {
         })
     }
 
+    /// What to do about it.
+    pub(crate) fn help(&self) -> &[String] {
+        &self.help
+    }
+
     /// Adds a place in a file.
     pub(crate) fn at(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin;

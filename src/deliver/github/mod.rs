@@ -48,8 +48,13 @@ pub(crate) struct GitHub<'a> {
 }
 
 impl<'a> GitHub<'a> {
-    /// Requires a token and a repository.
+    /// Requires GitHub, a token and a repository.
     pub(crate) fn new(here: &'a CiEnvironment) -> Result<Self, Failure> {
+        if let Some(system) = here.other_system() {
+            return Err(Failure::Other(format!(
+                "{system} has another API than GitHub"
+            )));
+        }
         here.token().ok_or(Failure::NoToken)?;
         let name = here.source.repository.as_deref();
         let none = || Failure::Other("no repository; set GITHUB_REPOSITORY".to_owned());
