@@ -42,6 +42,10 @@ pub(crate) struct Input {
     pub(crate) default: String,
     /// The format.
     pub(crate) shape: Shape,
+    /// The values, each with what it means where that is said; empty if they cannot be listed.
+    pub(crate) values: Vec<(String, String)>,
+    /// What its help calls a value, such as `PATH`.
+    pub(crate) placeholder: String,
     /// The modes that accept it.
     pub(crate) modes: Vec<Mode>,
 }
@@ -153,8 +157,36 @@ fn input(argument: &Arg, mode: Mode) -> Input {
             Shape::List | Shape::Text => defaults.join("\n"),
         },
         shape,
+        values: values(argument, shape),
+        placeholder: placeholder(argument).unwrap_or_default().to_owned(),
         modes: vec![mode],
     }
+}
+
+fn placeholder(argument: &Arg) -> Option<&str> {
+    argument
+        .get_value_names()?
+        .first()
+        .map(|name| name.as_str())
+}
+
+/// The values of an option: those that clap knows, else those of the name that its help gives the value (`auto|off|PATH`).
+fn values(argument: &Arg, shape: Shape) -> Vec<(String, String)> {
+    let bare = |value: &str| (value.to_owned(), String::new());
+    if shape == Shape::Switch {
+        return ["true", "false"].map(bare).into();
+    }
+    let known = argument.get_possible_values();
+    if !known.is_empty() {
+        let known = known.iter().map(|value| {
+            let help = value.get_help().map(ToString::to_string);
+            (value.get_name().to_owned(), help.unwrap_or_default())
+        });
+        return known.collect();
+    }
+    let alternatives = placeholder(argument).filter(|name| name.contains('|'));
+    let alternatives = alternatives.map(|name| name.split('|').map(bare).collect());
+    alternatives.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -169,6 +201,14 @@ mod tests {
         assert_eq!(known("suite").default, "evals");
         assert_eq!(known("fail-on-regression").shape, Shape::Switch);
         assert_eq!(known("timeout").default, "30s");
+        let values = |name| -> Vec<String> {
+            let values = known(name).values.iter();
+            values.map(|(value, _)| value.clone()).collect()
+        };
+        assert_eq!(values("annotations"), ["auto", "off"]);
+        assert_eq!(values("baseline"), ["auto", "off", "PATH"]);
+        assert_eq!(values("verbose"), ["true", "false"]);
+        assert!(values("jobs").is_empty());
         // So that one that is given differs from none.
         assert_eq!(known("threshold").default, "");
         assert_eq!(known("blobs").modes, [Mode::Merge]);

@@ -200,11 +200,117 @@ fn help(input: &Input) -> String {
         // A description with an expression makes the whole file invalid.
         .replace("${{ ", "")
         .replace(" }}", "");
+    let values: Vec<String> = input.values.iter().map(|(value, _)| shown(value)).collect();
+    let help = match &values[..] {
+        [] => help,
+        [..] => format!("{help}: {}", values.join(", ")),
+    };
     if input.modes.contains(&Mode::Run) {
         return help;
     }
     let modes: Vec<&str> = input.modes.iter().map(|mode| mode.word()).collect();
     format!("{help} (mode {})", modes.join(", "))
+}
+
+/// A value; a word in capitals stands for others.
+fn shown(value: &str) -> String {
+    match value {
+        "N" => "a number".to_owned(),
+        "DIR" => "a folder".to_owned(),
+        "IMAGE" | "URL" => format!("an {}", value.to_lowercase().replace("url", "address")),
+        "JSON" | "LINES" => value.replace("LINES", "lines"),
+        "K/N" => "`1/4`".to_owned(),
+        "PERCENT" => "a percentage".to_owned(),
+        word if word.chars().all(|it| it.is_ascii_uppercase()) => {
+            format!("a {}", word.to_lowercase())
+        }
+        word => format!("`{word}`"),
+    }
+}
+
+/// The page of inputs and outputs.
+fn page() -> String {
+    let mut out = String::from(
+        "# Inputs and outputs of the action\n\n[All pages](../README.md) · [The GitHub action](../github-action.md)\n\n\
+         This page is made from the program: `UPDATE_DOCS=1 cargo test -p mcp-assert --lib metadata`.\n\n\
+         An input that is empty counts as not given. Paths start at the workspace. Where a line names modes, the input is\n\
+         for them alone; all others are for `mode: run` too.\n\n\
+         ## Inputs\n\n| input | default | values | what it does |\n|---|---|---|---|\n",
+    );
+    for input in inputs() {
+        let values = input.values.iter().map(|(value, help)| match &help[..] {
+            "" => shown(value),
+            help => format!("{}: {help}", shown(value)),
+        });
+        let mut values: Vec<String> = values.collect();
+        if values.is_empty() {
+            values.push(shown(&input.placeholder));
+        }
+        let bare = Input {
+            values: Vec::new(),
+            ..input.clone()
+        };
+        write_row(
+            &mut out,
+            (&input.name, &input.default),
+            &values.join("<br>"),
+            &help(&bare),
+        );
+    }
+    let modes: Vec<String> = Mode::ALL.iter().map(|mode| shown(mode.word())).collect();
+    write_row(
+        &mut out,
+        ("mode", "run"),
+        &modes.join("<br>"),
+        "What is done: `ci`, `ci plan`, `ci --shard`, `ci merge`",
+    );
+    write_row(
+        &mut out,
+        ("token", "the job's token"),
+        "",
+        "The token for the comment and the data branch",
+    );
+    out.push_str(
+        "\nThe workflow `mcp-assert.yml` takes those of the modes run, plan and merge, and three of its own:\n\n\
+         | input | default | values | what it does |\n|---|---|---|---|\n",
+    );
+    write_row(
+        &mut out,
+        ("runs-on", "ubuntu-24.04"),
+        "a label<br>a list of labels as JSON",
+        "The runner of all jobs",
+    );
+    write_row(
+        &mut out,
+        ("max-parallel", "8"),
+        "a number",
+        "Shards that run at once",
+    );
+    write_row(
+        &mut out,
+        ("secret `env`", ""),
+        "`KEY=VALUE`, one a line",
+        "Variables of the shards, masked in all they write",
+    );
+    out.push_str("\n## Outputs\n\n| output | holds |\n|---|---|\n");
+    for (name, help) in OUTPUTS {
+        let _ = writeln!(out, "| `{name}` | {help} |");
+    }
+    out
+}
+
+fn write_row(out: &mut String, (name, default): (&str, &str), values: &str, help: &str) {
+    let code = |text: &str| match text {
+        "" => String::new(),
+        text if text.contains([' ', '`']) => text.to_owned(),
+        text => format!("`{text}`"),
+    };
+    let _ = writeln!(
+        out,
+        "| {} | {} | {values} | {help} |",
+        code(name),
+        code(default)
+    );
 }
 
 fn write_input(out: &mut String, name: &str, help: &str, default: &str) {
@@ -233,6 +339,11 @@ fn action_yml_is_what_the_program_understands() {
     let told = OUTPUTS.map(|(name, _)| name);
     let names = output_names();
     assert_eq!(told[..names.len()], names);
+}
+
+#[test]
+fn the_page_of_inputs_is_what_the_program_understands() {
+    hold("docs/reference/action.md", &page());
 }
 
 #[test]
