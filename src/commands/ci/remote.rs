@@ -151,10 +151,10 @@ pub(super) fn publish(facts: &Facts<'_>, known: &BaselineLookup, screen: &Screen
     }
 }
 
-/// Updates the comment and returns what happened to it.
-pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> CommentOutcome {
+/// Updates the comment and returns what happened to it, and why GitHub refused it.
+pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> (CommentOutcome, Option<String>) {
     if facts.wishes.comment == CommentWhen::Off {
-        return CommentOutcome::Off;
+        return (CommentOutcome::Off, None);
     }
     let unchanged = |failure: &Failure| {
         format!("the comment on the pull request could not be updated: {failure}")
@@ -164,9 +164,9 @@ pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> CommentOutcome {
         // That workflow exists only for the comment.
         Err(failure) if facts.here.reports_another_run() => {
             say(facts.here, screen, unchanged(&failure));
-            return CommentOutcome::Failed;
+            return (CommentOutcome::Failed, None);
         }
-        Err(_) => return CommentOutcome::Off,
+        Err(_) => return (CommentOutcome::Off, None),
     };
     match asked(screen, github.comment(facts)) {
         Ok(CommentResult { commented, open }) => {
@@ -178,7 +178,7 @@ pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> CommentOutcome {
                 );
                 say(facts.here, screen, said);
             }
-            commented
+            (commented, None)
         }
         Err(failure) => {
             let what = unchanged(&failure);
@@ -187,11 +187,11 @@ pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> CommentOutcome {
             } else {
                 "it needs `pull-requests: write`"
             };
-            refused(facts.here, screen, &what, &failure, way_out);
+            let said = refused(facts.here, screen, &what, &failure, way_out);
             if failure.is_denial() {
-                CommentOutcome::Denied
+                (CommentOutcome::Denied, Some(said))
             } else {
-                CommentOutcome::Failed
+                (CommentOutcome::Failed, Some(said))
             }
         }
     }
@@ -211,14 +211,21 @@ fn asked<T>(
     }
 }
 
-/// Reports a GitHub failure; the missing permission is named only if GitHub refused access.
-fn refused(here: &CiEnvironment, screen: &Screen, what: &str, failure: &Failure, way_out: &str) {
+/// Reports a GitHub failure and returns its words; the missing permission is named only if GitHub refused access.
+fn refused(
+    here: &CiEnvironment,
+    screen: &Screen,
+    what: &str,
+    failure: &Failure,
+    way_out: &str,
+) -> String {
     let said = if failure.is_forbidden() {
         format!("{what}; {way_out}")
     } else {
         what.to_owned()
     };
-    say(here, screen, said);
+    say(here, screen, said.clone());
+    said
 }
 
 /// Prints a notice in a workflow, else a note.

@@ -149,8 +149,11 @@ impl Reporting<'_> {
         }
         let facts = self.facts(report);
         remote::publish(&facts, known, screen);
-        let commented = remote::comment(&facts, screen);
+        let (commented, refusal) = remote::comment(&facts, screen);
         report.judgement = own;
+        // The summary is what the reader of a pull request sees in place of the comment.
+        let refusal = refusal.map(|said| Cleaner::new(self.secrets.clone()).line(&said));
+        report.notes.extend(refusal);
         commented
     }
 

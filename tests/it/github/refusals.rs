@@ -155,3 +155,18 @@ fn a_token_goes_nowhere_else_and_no_circle_is_followed() {
     let nowhere = spoken(("GET", "/comments"), 9, Fault::Status(301, Vec::new()));
     nowhere.is("failed", "GitHub redirects to another host");
 }
+
+#[test]
+fn what_a_forks_token_may_not_is_in_the_summary_with_the_way_out() {
+    let twin = Twin::start();
+    twin.world().read_only = true;
+    let red = Project::with_suite(&suite(RED));
+    let step = Step::proposed(&twin, 5, "stranger/fork");
+    let mut command = step.command(&red, &["--baseline", "off"]);
+    command.env("GITHUB_STEP_SUMMARY", red.path().join("summary"));
+    let ran = step.finish(&red, command);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert_eq!(step.output(&red, "comment"), "denied");
+    let summary = red.read("summary").replace("&#46;", ".");
+    assert!(summary.contains("the workflow comment.yml"), "{summary}");
+}
