@@ -347,3 +347,36 @@ fn every_page_leads_to_the_list_of_pages() {
         }
     }
 }
+
+/// The job of the template for GitLab, with the values that it gives its variables.
+#[test]
+fn the_template_for_gitlab_runs() {
+    let text = std::fs::read_to_string(root().join("templates/gitlab-ci.yml")).unwrap();
+    let (_, job) = text.split_once("\n.mcp-assert:\n").unwrap();
+    let job = job.split("\n\n").next().unwrap();
+    let value = regex::Regex::new(r#"(?m)^    (MCP_ASSERT_[A-Z]+): "?([^"\n]*)"?$"#).unwrap();
+    let (_, script) = job.split_once("    - >-\n").unwrap();
+    let script = script
+        .split("  artifacts:")
+        .next()
+        .unwrap()
+        .replace('\n', " ");
+    let project = Project::with_suite(
+        "server: {builtin: conformance}\nassert: {tool: echo, args: {message: x}, expect: {contains: x}}\n",
+    );
+    let mut command = Command::new("sh");
+    let script = script.replace("mcp-assert ci", &format!("{BINARY} ci"));
+    command
+        .args(["-c", &script])
+        .current_dir(project.path())
+        .env("GITLAB_CI", "true");
+    let values: Vec<_> = value.captures_iter(job).collect();
+    assert!(values.len() > 5, "{job}");
+    for found in values {
+        command.env(&found[1], &found[2]);
+    }
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 0, "{script}\n{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("this is GitLab"), "{}", ran.stderr);
+    assert!(project.read("mcp-assert.xml").contains("<testsuite"));
+}

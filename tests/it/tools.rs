@@ -230,12 +230,19 @@ fn workflows_and_pages_are_what_their_schemas_say() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    valid("vendor.github-actions", &[root().join("action.yml")]);
+    let actions = ["action.yml", "setup/action.yml"].map(|file| root().join(file));
+    valid("vendor.github-actions", &actions);
+    valid(
+        "vendor.dependabot",
+        &[root().join(".github/dependabot.yml")],
+    );
     valid("vendor.github-workflows", &workflows());
     for page in ["README.md", "docs/github-action.md"] {
         valid("vendor.github-workflows", &fences(page, folder.path()));
     }
-    valid("vendor.gitlab-ci", &fences("docs/gitlab.md", folder.path()));
+    let template = root().join("templates/gitlab-ci.yml");
+    let pages = fences("docs/gitlab.md", folder.path());
+    valid("vendor.gitlab-ci", &[pages, vec![template]].concat());
 }
 
 #[test]
@@ -258,7 +265,9 @@ fn the_auditor_of_workflows_finds_nothing() {
             .args(inputs);
         printed(zizmor);
     };
-    audit(&[workflows(), vec![root().join("action.yml")]].concat());
+    let others = ["action.yml", "setup/action.yml", ".github/dependabot.yml"];
+    let others = others.map(|file| root().join(file));
+    audit(&[&workflows()[..], &others].concat());
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join(".github/workflows");
     fs::create_dir_all(&pages).unwrap();

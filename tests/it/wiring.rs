@@ -1,5 +1,5 @@
-//! The workflow with shards in a local workflow runner, on a real engine: plan, three shards, merge. Foreign actions
-//! are replaced by stand-ins that copy files; ours runs in its image.
+//! Workflows in a local workflow runner, on a real engine: the one with shards, and the first one of the README. Foreign
+//! actions are replaced by stand-ins that copy files; ours runs in its image.
 
 use std::{
     fs,
@@ -8,9 +8,16 @@ use std::{
     process::Command,
 };
 
+use serde_json::json;
+
 use crate::{
     engine::{docker, engine, there},
-    harness::{BINARY, copy_binary},
+    github::{
+        Step,
+        events::{payload, set},
+        twin::{REPOSITORY, TOKEN, Twin, hash},
+    },
+    harness::{BINARY, Project, copy_binary},
 };
 
 /// Assertions that need only the binary.
@@ -98,8 +105,8 @@ pub(crate) fn root_files(folder: &Path) {
     }
 }
 
-/// A repository whose image is made of these files.
-fn repository(folder: &Path) {
+/// What the action is made of.
+fn action(folder: &Path) {
     root_files(folder);
     let dockerfile = fs::read_to_string(root().join("Dockerfile")).unwrap();
     let dockerfile = dockerfile.split("\nFROM rust").next().unwrap();
@@ -108,14 +115,28 @@ fn repository(folder: &Path) {
         &folder.join("Dockerfile"),
         &base.replace(dockerfile, "ARG BASE=scratch"),
     );
-    for copied in ["action.yml", ".github/workflows/mcp-assert.yml"] {
-        write(
-            &folder.join(copied),
-            &fs::read_to_string(root().join(copied)).unwrap(),
-        );
-    }
+    let metadata = fs::read_to_string(root().join("action.yml")).unwrap();
+    write(&folder.join("action.yml"), &metadata);
+}
+
+/// A repository that is an action and calls its workflow with shards.
+fn repository(folder: &Path) {
+    action(folder);
+    let workflow = ".github/workflows/mcp-assert.yml";
+    let text = fs::read_to_string(root().join(workflow)).unwrap();
+    // After a release it names a commit.
+    let pinned = regex::Regex::new("uses: mcp-assert/action@[0-9a-f]{40}").unwrap();
+    write(
+        &folder.join(workflow),
+        &pinned.replace_all(&text, "uses: ./"),
+    );
     write(&folder.join(".github/workflows/call.yml"), CALLER);
     write(&folder.join("evals/a.yaml"), SUITE);
+    commit(folder);
+}
+
+/// Makes a repository of a folder. Returns its commit.
+fn commit(folder: &Path) -> String {
     let git = |words: &[&str]| {
         let who = ["-c", "user.name=a", "-c", "user.email=a@b"];
         succeed(
@@ -128,6 +149,43 @@ fn repository(folder: &Path) {
     git(&["init", "--quiet"]);
     git(&["add", "--all", "--force"]);
     git(&["commit", "--quiet", "--message", "x"]);
+    let head = Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(folder)
+        .output();
+    String::from_utf8(head.unwrap().stdout)
+        .unwrap()
+        .trim()
+        .to_owned()
+}
+
+/// The runner's command for an event in a repository.
+fn runner(event: &str, repository: &Path, home: &Path) -> Command {
+    let mut act = Command::new(root().join("target/tools/python/bin/act"));
+    act.args([
+        event,
+        "--platform",
+        "ubuntu-24.04=-self-hosted",
+        "--action-offline-mode",
+    ])
+    .arg("--no-cache-server")
+    .current_dir(repository)
+    .env("HOME", home)
+    .env("XDG_CACHE_HOME", home.join("cache"))
+    .env("XDG_CONFIG_HOME", home.join("config"))
+    .env("DOCKER_BUILDKIT", "0")
+    // The steps inherit them, and the action's container has no such files.
+    .env_remove("SSL_CERT_FILE")
+    .env_remove("SSL_CERT_DIR");
+    act
+}
+
+/// Runs it. Returns whether it passed, and its log.
+fn finish(mut act: Command) -> (bool, String) {
+    let output = act.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (output.status.success(), said)
 }
 
 /// The runner's options for the stand-ins.
@@ -161,34 +219,18 @@ fn run(dropped: &str) -> (bool, String) {
         fs::create_dir_all(made).unwrap();
     }
     repository(&repository_folder);
-    let mut act = Command::new(root().join("target/tools/python/bin/act"));
-    act.args([
-        "push",
-        "--platform",
-        "ubuntu-24.04=-self-hosted",
-        "--action-offline-mode",
-    ])
-    .arg("--no-cache-server")
+    let mut act = runner("push", &repository_folder, &home);
     // Where it keeps the files that steps write to; the action's container sees them at the same place.
-    .arg(format!("--container-options=-v {0}:{0}", home.display()))
-    .args(stand_ins(folder.path()))
-    .args(["--env", &format!("ARTIFACTS={}", artifacts.display())])
-    .args(["--env", &format!("DROPPED={dropped}")])
-    .current_dir(&repository_folder)
-    .env("HOME", &home)
-    .env("XDG_CACHE_HOME", home.join("cache"))
-    .env("XDG_CONFIG_HOME", home.join("config"))
-    .env("DOCKER_BUILDKIT", "0");
-    let output = act.output().unwrap();
+    act.arg(format!("--container-options=-v {0}:{0}", home.display()))
+        .args(stand_ins(folder.path()))
+        .args(["--env", &format!("ARTIFACTS={}", artifacts.display())])
+        .args(["--env", &format!("DROPPED={dropped}")]);
+    let ended = finish(act);
     docker(
         folder.path(),
         &["rmi", "--force", "act-dockeraction:latest"],
     );
-    let said = [output.stdout, output.stderr].concat();
-    (
-        output.status.success(),
-        String::from_utf8_lossy(&said).into_owned(),
-    )
+    ended
 }
 
 #[test]
@@ -204,4 +246,148 @@ fn nightly_three_shards_are_planned_run_and_merged_and_a_lost_one_is_red() {
     assert!(!green, "{said}");
     assert!(said.contains("verdict: incomplete"), "{said}");
     assert!(said.contains("shard 2 of 3 left no result"), "{said}");
+}
+
+/// A server of two tools, of which a pull request takes one away.
+const SERVER: &str = r#"
+import json, sys
+TOOLS = ["echo", "add"]
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        result = {"protocolVersion": asked["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "greeter", "version": "1"}}
+    elif asked["method"] == "tools/list":
+        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]}
+    elif asked["method"] == "tools/call":
+        known = asked["params"]["name"] in TOOLS
+        result = {"content": [{"type": "text", "text": "here" if known else "no such tool"}], "isError": not known}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"#;
+
+/// A repository with such a server and the settings of the README.
+fn written(repository: &Path, server: &str) {
+    let page = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, settings) = page
+        .split_once("```yaml\n# evals/mcp-assert.yaml\n")
+        .unwrap();
+    let settings = settings.split("```").next().unwrap();
+    write(&repository.join("evals/mcp-assert.yaml"), settings);
+    let suite = "name: one\nassert: {tool: echo, args: {}, expect: {equals: here}}\n";
+    write(&repository.join("evals/a.yaml"), suite);
+    write(&repository.join("server.py"), server);
+    let dockerfile = "FROM mcp-assert-test/python:latest\nCOPY server.py /server.py\nCMD [\"python3\", \"/server.py\"]\n";
+    write(&repository.join("Dockerfile"), dockerfile);
+    write(
+        &repository.join(".github/workflows/mcp.yml"),
+        &first_workflow(),
+    );
+}
+
+/// The workflow that the README tells its readers to copy.
+fn first_workflow() -> String {
+    let page = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, workflow) = page.split_once("```yml\n").unwrap();
+    workflow.split("```").next().unwrap().to_owned()
+}
+
+#[test]
+fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
+    let installed = root().join("target/tools/.installed").exists();
+    if !engine() || !there(installed, "the tools are not installed: run scripts/tools") {
+        return;
+    }
+    let image = ["image", "inspect", "mcp-assert-test/python:latest"];
+    let has_image = docker(root(), &image).status.success();
+    if !there(has_image, "the images are not made: run scripts/images") {
+        return;
+    }
+    let twin = Twin::start();
+    let base = hash("base");
+    let alone = vec![(base.clone(), Vec::new())];
+    twin.world().histories.insert(base.clone(), alone);
+    let before = Project::new();
+    written(before.path(), SERVER);
+    let push = Step::push(&twin, &base);
+    let saved = push.finish(
+        &before,
+        push.dressed(&before, &["ci", "--update-baseline", "auto"]),
+    );
+    assert_eq!(saved.code, 0, "{}", saved.stdout);
+
+    let folder = tempfile::tempdir().unwrap();
+    let [home, ours, repository] = ["home", "action", "repository"].map(|name| {
+        let made = folder.path().join(name);
+        fs::create_dir(&made).unwrap();
+        made
+    });
+    action(&ours);
+    // The runner knows no other address of the API.
+    let metadata = fs::read_to_string(ours.join("action.yml")).unwrap();
+    let twins = format!(
+        "  env:\n    GITHUB_API_URL: {0}\n    GITHUB_GRAPHQL_URL: {0}/graphql\n    GITHUB_RUN_ATTEMPT: 1\n",
+        twin.url
+    );
+    write(&ours.join("action.yml"), &(metadata + &twins));
+    written(&repository, &SERVER.replace("\"echo\", ", ""));
+    let head = commit(&repository);
+    let mut remote = Command::new("git");
+    let address = format!("https://github.com/{REPOSITORY}");
+    succeed(
+        remote
+            .args(["remote", "add", "origin", &address])
+            .current_dir(&repository),
+    );
+    twin.world()
+        .merge_bases
+        .insert(format!("main...{head}"), base);
+    let mut event = payload("pull_request");
+    set(&mut event, "/pull_request/number", json!(5));
+    set(&mut event, "/pull_request/head/sha", json!(head));
+    set(
+        &mut event,
+        "/pull_request/head/repo/full_name",
+        json!(REPOSITORY),
+    );
+    set(&mut event, "/pull_request/base/ref", json!("main"));
+    write(&folder.path().join("event.json"), &event.to_string());
+
+    let mut act = runner("pull_request", &repository, &home);
+    // The API listens on this machine only.
+    let options = format!(
+        "--container-options=-v {0}:{0} --network host",
+        home.display()
+    );
+    act.arg(options)
+        .args(stand_ins(folder.path()))
+        .arg(format!(
+            "--local-repository=mcp-assert/action@v1={}",
+            ours.display()
+        ))
+        .arg("--eventpath")
+        .arg(folder.path().join("event.json"))
+        .args([
+            "--secret",
+            &format!("GITHUB_TOKEN={TOKEN}"),
+            "--secret",
+            "API_KEY=key",
+        ]);
+    let (green, said) = finish(act);
+    let image = "act-mcp-assert-action-v1-dockeraction:latest";
+    docker(folder.path(), &["rmi", "--force", image]);
+    println!("{said}");
+    assert!(!green && said.contains("verdict: fail"), "{said}");
+    twin.check();
+    let world = twin.world();
+    assert_eq!(world.comments.len(), 1, "{said}");
+    let comment = &world.comments[0].body;
+    println!("{comment}");
+    for wanted in ["regress", "breaking", "echo"] {
+        assert!(comment.contains(wanted), "{wanted}: {comment}");
+    }
+    for output in ["regressions=1", "breaking=1", "comment=created"] {
+        assert!(said.contains(output), "{output}: {said}");
+    }
 }

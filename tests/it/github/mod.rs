@@ -4,13 +4,13 @@ pub(crate) mod built;
 mod comments;
 mod data_branch;
 mod described;
-mod events;
+pub(crate) mod events;
 mod gates;
 mod interrupts;
 mod meanwhile;
 mod proxy;
 mod refusals;
-mod twin;
+pub(crate) mod twin;
 mod workflow_run;
 
 use std::process::Command;
