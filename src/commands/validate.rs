@@ -36,7 +36,8 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         None => ServerFrom::Targets,
     };
     // `run --fixture` may supply one.
-    let sources = (server_from, FixtureFrom::Elsewhere);
+    let unset = running::unset_variables(&typed);
+    let sources = (server_from, FixtureFrom::Elsewhere, unset);
     let loaded = match running::load(&paths, &typed, sources, &context.environment) {
         Ok(loaded) => loaded,
         Err(refusal) => return refusal.say(context),

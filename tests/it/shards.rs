@@ -723,3 +723,23 @@ fn telling_of_a_foreign_run_exits_by_whether_it_could_be_told() {
     fs::write(project.path().join("run.json"), "{}").unwrap();
     expect(&tell(&[]), 2, "invalid", &[]);
 }
+
+/// The workflow hands secrets to the shards alone.
+#[test]
+fn what_needs_variables_of_the_shards_is_planned_without_them() {
+    let project = Project::with_suite(
+        "name: one\nskip_unless_env: KEY\nserver: {builtin: conformance, env: {KEY: '${KEY}'}}\n\
+         assert: {tool: echo, args: {message: '{{env.KEY}}'}, expect: {contains: '{{env.KEY}}'}}\n---\n\
+         name: two\nserver: {transport: http, url: '{{env.ADDRESS}}/mcp', headers: {X-Key: '${KEY}'}}\n\
+         assert: {tool: echo, args: {message: x}, expect: {contains: x}}\n",
+    );
+    let ran = project.run(&["ci", "plan", "--shards", "1"]);
+    assert_eq!((ran.code, &ran.stderr[..]), (0, ""), "{}", ran.stdout);
+    let mut command = project.command(&["ci", "--isolation", "process", "--shard", "1/1"]);
+    command
+        .env("KEY", "a-secret-key")
+        .env("ADDRESS", "http://127.0.0.1:1");
+    let ran = project.finish(command);
+    assert!(ran.stdout.contains("PASS  one"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("ERROR two"), "{}", ran.stdout);
+}

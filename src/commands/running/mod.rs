@@ -24,7 +24,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::of_settings,
-    options::{Chosen, Prepared, load, prepare},
+    options::{Chosen, Prepared, load, prepare, unset_variables},
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,

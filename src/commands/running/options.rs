@@ -165,7 +165,11 @@ pub(crate) fn prepare(
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
     let selection = &args.selection;
-    let sources = (server_from(args), fixture_from(args, chosen));
+    let unset = match chosen {
+        Chosen::ToDivide => UnsetVariables::Later,
+        Chosen::ByOptions | Chosen::ByPlan(_) => unset_variables(args),
+    };
+    let sources = (server_from(args), fixture_from(args, chosen), unset);
     let loaded = load(&suites, args, sources, &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
@@ -275,21 +279,26 @@ fn server_from(args: &RunArgs) -> ServerFrom {
     }
 }
 
+/// What unset variables mean where the suite runs.
+pub(crate) fn unset_variables(args: &RunArgs) -> UnsetVariables {
+    if args.strictness.strict_env {
+        UnsetVariables::Refuse
+    } else {
+        UnsetVariables::Warn
+    }
+}
+
 /// Loads the suites in the dialect of the command line or the settings.
 pub(crate) fn load(
     suites: &[PathBuf],
     args: &RunArgs,
-    (server_from, fixture_from): (ServerFrom, FixtureFrom),
+    (server_from, fixture_from, unset_variables): (ServerFrom, FixtureFrom, UnsetVariables),
     environment: &Arc<Environment>,
 ) -> Result<Loaded, Refusal> {
     let load = |dialect| {
         let options = LoadOptions {
             dialect,
-            unset_variables: if args.strictness.strict_env {
-                UnsetVariables::Refuse
-            } else {
-                UnsetVariables::Warn
-            },
+            unset_variables,
             server_from,
             image_from: if args.docker.is_some() {
                 ImageFrom::Elsewhere

@@ -245,6 +245,7 @@ impl Lowering<'_> {
     /// Adds the problem of a variable that is not set: a warning, or an error under `--strict-env`.
     pub(super) fn unset(&mut self, at: At, mut problem: Diagnostic) {
         match self.around.unset {
+            UnsetVariables::Later => return,
             UnsetVariables::Warn => {
                 problem.severity = Severity::Warning;
                 let origin = Some(self.reading.problems.origin(at));

@@ -67,6 +67,8 @@ pub enum UnsetVariables {
     Warn,
     /// A problem.
     Refuse,
+    /// Nothing yet: the suite is only divided, and runs where they may be set.
+    Later,
 }
 
 /// Where the server may come from.

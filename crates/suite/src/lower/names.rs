@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Lowering;
+use super::{Lowering, UnsetVariables};
 use crate::{
     problems,
     raw::{Field, step::RawStep, value::Text},
@@ -143,7 +143,7 @@ impl Lowering<'_> {
             (Some(variable), _) if !is_variable_name(variable) => {
                 problems::bad_variable_name(variable)
             }
-            (Some(_), _) if self.is_skipped => return,
+            (Some(_), _) if self.is_skipped || self.around.unset == UnsetVariables::Later => return,
             (Some(variable), _) if environment.is_unreadable(variable) => {
                 problems::unreadable_env(variable)
             }
