@@ -1,7 +1,7 @@
 //! The inputs of the GitHub action, generated from the options of `ci`, `ci plan` and `ci merge`. Only `mode` and
 //! `token` have no option.
 
-use clap::{Arg, ArgAction, Command, CommandFactory};
+use clap::{Arg, ArgAction, Command, CommandFactory, builder::Str};
 
 use crate::cli::{Cli, ci::OF_THE_WHOLE};
 
@@ -164,10 +164,7 @@ fn input(argument: &Arg, mode: Mode) -> Input {
 }
 
 fn placeholder(argument: &Arg) -> Option<&str> {
-    argument
-        .get_value_names()?
-        .first()
-        .map(|name| name.as_str())
+    argument.get_value_names()?.first().map(Str::as_str)
 }
 
 /// The values of an option: those that clap knows, else those of the name that its help gives the value (`auto|off|PATH`).

@@ -313,8 +313,8 @@ fn own_environment(environment: &Environment) -> (Environment, Vec<String>) {
 
 /// Whether a variable may have this name.
 fn is_free(name: &str) -> bool {
-    let is_taken = |prefix: &&str| name.starts_with(*prefix);
-    is_variable_name(name) && !OF_THE_RUNNER.iter().any(|prefix| is_taken(&prefix))
+    let mut taken = OF_THE_RUNNER.iter();
+    is_variable_name(name) && !taken.any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]

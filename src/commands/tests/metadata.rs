@@ -270,33 +270,38 @@ fn page() -> String {
         "",
         "The token for the comment and the data branch",
     );
-    out.push_str(
-        "\nThe workflow `mcp-assert.yml` takes those of the modes run, plan and merge, and three of its own:\n\n\
-         | input | default | values | what it does |\n|---|---|---|---|\n",
-    );
-    write_row(
-        &mut out,
-        ("runs-on", "ubuntu-24.04"),
-        "a label<br>a list of labels as JSON",
-        "The runner of all jobs",
-    );
-    write_row(
-        &mut out,
-        ("max-parallel", "8"),
-        "a number",
-        "Shards that run at once",
-    );
-    write_row(
-        &mut out,
-        ("secret `env`", ""),
-        "`KEY=VALUE`, one a line",
-        "Variables of the shards, masked in all they write",
-    );
+    write_own_inputs(&mut out);
     out.push_str("\n## Outputs\n\n| output | holds |\n|---|---|\n");
     for (name, help) in OUTPUTS {
         let _ = writeln!(out, "| `{name}` | {help} |");
     }
     out
+}
+
+/// What the workflow has beside the action.
+fn write_own_inputs(out: &mut String) {
+    out.push_str(
+        "\nThe workflow `mcp-assert.yml` takes those of the modes run, plan and merge, and three of its own:\n\n\
+         | input | default | values | what it does |\n|---|---|---|---|\n",
+    );
+    write_row(
+        out,
+        ("runs-on", "ubuntu-24.04"),
+        "a label<br>a list of labels as JSON",
+        "The runner of all jobs",
+    );
+    write_row(
+        out,
+        ("max-parallel", "8"),
+        "a number",
+        "Shards that run at once",
+    );
+    write_row(
+        out,
+        ("secret `env`", ""),
+        "`KEY=VALUE`, one a line",
+        "Variables of the shards, masked in all they write",
+    );
 }
 
 fn write_row(out: &mut String, (name, default): (&str, &str), values: &str, help: &str) {
