@@ -156,40 +156,42 @@ fn what_is_not_understood_is_refused() {
     }
 }
 
+/// Asserts that a run ends with this code, and that annotations and the summary hold these texts.
+fn tells(project: &Project, inputs: &[(&str, &str)], code: i32, told: &[&str]) {
+    let summary = project.path().with_extension("summary");
+    fs::write(&summary, "").unwrap();
+    let mut command = started(project, inputs);
+    command.env("GITHUB_STEP_SUMMARY", &summary);
+    let ran = project.finish(command);
+    assert_eq!(ran.code, code, "{inputs:?}: {}", ran.stdout);
+    let errors = read(ran.stdout.as_bytes()).annotations("error");
+    let errors: Vec<&str> = errors.iter().map(|it| it.data.as_str()).collect();
+    let shown = fs::read_to_string(&summary).unwrap().replace("<wbr>", "");
+    fs::remove_file(&summary).unwrap();
+    // Signs are written as numbers there.
+    let sign = regex::Regex::new("&#([0-9]+);").unwrap();
+    let shown = sign.replace_all(&shown, |found: &regex::Captures<'_>| {
+        char::from(found[1].parse::<u8>().unwrap()).to_string()
+    });
+    for wanted in told {
+        let annotated = errors.iter().any(|it| it.contains(wanted));
+        assert!(annotated, "{wanted}: {errors:#?}");
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+}
+
 /// What a reader of the job sees of a run that did not start: cause and next step, each in annotations and summary.
 #[test]
 fn what_keeps_a_run_from_starting_is_told_with_the_next_step() {
-    let case = |project: &Project, inputs: &[(&str, &str)], code: i32, told: &[&str]| {
-        let summary = project.path().with_extension("summary");
-        fs::write(&summary, "").unwrap();
-        let mut command = started(project, inputs);
-        command.env("GITHUB_STEP_SUMMARY", &summary);
-        let ran = project.finish(command);
-        assert_eq!(ran.code, code, "{inputs:?}: {}", ran.stdout);
-        let errors = read(ran.stdout.as_bytes()).annotations("error");
-        let errors: Vec<&str> = errors.iter().map(|it| it.data.as_str()).collect();
-        let shown = fs::read_to_string(&summary).unwrap().replace("<wbr>", "");
-        fs::remove_file(&summary).unwrap();
-        // Signs are written as numbers there.
-        let sign = regex::Regex::new("&#([0-9]+);").unwrap();
-        let shown = sign.replace_all(&shown, |found: &regex::Captures<'_>| {
-            char::from(found[1].parse::<u8>().unwrap()).to_string()
-        });
-        for wanted in told {
-            let annotated = errors.iter().any(|it| it.contains(wanted));
-            assert!(annotated, "{wanted}: {errors:#?}");
-            assert!(shown.contains(wanted), "{wanted}: {shown}");
-        }
-    };
     let process = ("isolation", "process");
-    case(
+    tells(
         &Project::new(),
         &[process],
         2,
         &["cannot read `evals`", "`actions/checkout` in a step before"],
     );
     let other = Project::new().file("README.md", "x");
-    case(
+    tells(
         &other,
         &[process],
         2,
@@ -210,15 +212,15 @@ fn what_keeps_a_run_from_starting_is_told_with_the_next_step() {
         "the input `verbose` is `true` or `false`",
         "the input `prepare` needs the input `image`",
     ];
-    case(&project, &wrong, 2, &told);
+    tells(&project, &wrong, 2, &told);
     let own = Project::with_suite("server: {command: no-such-runtime}\nassert: {tool: echo}\n");
     let told = [
         "finds no `no-such-runtime`",
         "the input `image`",
         "mcp-assert/action/setup@v1",
     ];
-    case(&own, &[process], 3, &told);
-    case(&own, &[], 3, &["nothing names the image of its container"]);
+    tells(&own, &[process], 3, &told);
+    tells(&own, &[], 3, &["nothing names the image of its container"]);
     let without = [
         ("docker-host", "unix:///nowhere/docker.sock"),
         ("image", "x"),
@@ -228,10 +230,10 @@ fn what_keeps_a_run_from_starting_is_told_with_the_next_step() {
         "start Docker or Podman",
         "`isolation: process`",
     ];
-    case(&own, &without, 3, &told);
+    tells(&own, &without, 3, &told);
     if engine() {
         let image = [("image", "mcp-assert-test/node:latest")];
-        case(
+        tells(
             &own,
             &image,
             3,

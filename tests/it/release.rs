@@ -143,6 +143,51 @@ impl Copied {
     }
 }
 
+impl Copied {
+    /// The processors of the image that was made.
+    fn platforms(&self, digest: &str) -> Vec<String> {
+        let blobs = self.path("layout/blobs/sha256");
+        let index = fs::read(blobs.join(digest.trim_start_matches("sha256:"))).unwrap();
+        let index: serde_json::Value = serde_json::from_slice(&index).unwrap();
+        let all = index["manifests"].as_array().unwrap().iter();
+        all.map(|it| it["platform"]["architecture"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Publishes what was made and pushed, with the stand-in for `gh`.
+    fn publish(&self, image: &str, digest: &str) {
+        let path = format!("{}:{}", self.path("bin").display(), env!("PATH"));
+        let arguments = [VERSION, image, digest, "../assets"];
+        let mut publish = self.command("scripts/release/publish", &arguments);
+        publish.env("PATH", path).env("GH_TOKEN", "x");
+        succeed(publish.env("GH_LOG", self.path("gh.log")));
+    }
+
+    /// Asserts that the setup says this under these variables, and that a refusal is in the summary too.
+    fn installs(&self, variables: &[(&str, &str)], wanted: &str) {
+        let downloads = format!("file://{}", self.path("downloads").display());
+        let mut install = self.command("setup/install", &[]);
+        install
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("RUNNER_TEMP", self.path("temp"))
+            .env("GITHUB_PATH", self.path("path"))
+            .env("GITHUB_STEP_SUMMARY", self.path("summary"))
+            .env("RUNNER_OS", "Linux")
+            .env("RUNNER_ARCH", "X64")
+            .env("MCP_ASSERT_DOWNLOADS", downloads)
+            .envs(variables.iter().copied());
+        fs::write(self.path("summary"), "").unwrap();
+        let output = install.output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains(wanted), "{variables:?}: {said}");
+        let is_refusal = said.contains("::error title=mcp-assert setup::");
+        assert_eq!(output.status.success(), !is_refusal, "{said}");
+        let summary = fs::read_to_string(self.path("summary")).unwrap();
+        assert_eq!(summary.is_empty(), !is_refusal, "{summary}");
+    }
+}
+
 fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -210,7 +255,7 @@ fn documented(copied: &Copied) -> Vec<String> {
         .captures_iter(&text)
         .map(|found| match found.get(1).map(|it| it.as_str()) {
             None => "action.yml".to_owned(),
-            Some(file) if file.ends_with(".yml") => file.to_owned(),
+            Some(file) if file.starts_with(".github/workflows/") => file.to_owned(),
             Some(folder) => format!("{folder}/action.yml"),
         })
         .collect();
@@ -335,15 +380,7 @@ fn nightly_a_release_is_pushed_by_its_digest_and_tagged_when_it_is_published() {
     };
     let digest = make("../layout");
     assert_eq!(digest, make("../again"), "equal programs, another image");
-    let blob = copied
-        .path("layout/blobs/sha256")
-        .join(digest.trim_start_matches("sha256:"));
-    let index: serde_json::Value = serde_json::from_slice(&fs::read(blob).unwrap()).unwrap();
-    let platforms = index["manifests"].as_array().unwrap().iter();
-    let platforms: Vec<&str> = platforms
-        .map(|it| it["platform"]["architecture"].as_str().unwrap())
-        .collect();
-    assert_eq!(platforms, ["amd64", "arm64"]);
+    assert_eq!(copied.platforms(&digest), ["amd64", "arm64"]);
     let tags = || {
         let listed = copied
             .command("skopeo", &["list-tags", "--tls-verify=false"])
@@ -358,20 +395,8 @@ fn nightly_a_release_is_pushed_by_its_digest_and_tagged_when_it_is_published() {
     copied.commits(&digest);
     copied.write("bin/gh", GH);
     succeed(copied.command("chmod", &["+x"]).arg(copied.path("bin/gh")));
-    let log = copied.path("gh.log");
-    let publish = || {
-        let path = format!("{}:{}", copied.path("bin").display(), env!("PATH"));
-        let arguments = [VERSION, &image, &digest, "../assets"];
-        let mut publish = copied.command("scripts/release/publish", &arguments);
-        succeed(
-            publish
-                .env("PATH", path)
-                .env("GH_LOG", &log)
-                .env("GH_TOKEN", "x"),
-        );
-    };
-    publish();
-    let asked = fs::read_to_string(&log).unwrap();
+    copied.publish(&image, &digest);
+    let asked = fs::read_to_string(copied.path("gh.log")).unwrap();
     let asked: Vec<&str> = asked.lines().collect();
     assert_eq!(
         asked,
@@ -394,7 +419,7 @@ fn nightly_a_release_is_pushed_by_its_digest_and_tagged_when_it_is_published() {
         assert!(there.contains(&line), "{there}");
     }
     // A job that failed at the end runs again.
-    publish();
+    copied.publish(&image, &digest);
 }
 
 #[test]
@@ -409,30 +434,7 @@ fn the_setup_installs_what_the_release_has_written_down_and_nothing_else() {
     let downloads = copied.path("downloads").join(format!("v{VERSION}"));
     fs::create_dir_all(copied.path("downloads")).unwrap();
     fs::rename(copied.path("assets"), &downloads).unwrap();
-    let case = |variables: &[(&str, &str)], wanted: &str| {
-        let mut install = copied.command("setup/install", &[]);
-        install
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("RUNNER_TEMP", copied.path("temp"))
-            .env("GITHUB_PATH", copied.path("path"))
-            .env("GITHUB_STEP_SUMMARY", copied.path("summary"))
-            .env("RUNNER_OS", "Linux")
-            .env("RUNNER_ARCH", "X64")
-            .env(
-                "MCP_ASSERT_DOWNLOADS",
-                format!("file://{}", copied.path("downloads").display()),
-            )
-            .envs(variables.iter().copied());
-        fs::write(copied.path("summary"), "").unwrap();
-        let output = install.output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains(wanted), "{variables:?}: {said}");
-        let is_refusal = said.contains("::error title=mcp-assert setup::");
-        assert_eq!(output.status.success(), !is_refusal, "{said}");
-        let summary = fs::read_to_string(copied.path("summary")).unwrap();
-        assert_eq!(summary.is_empty(), !is_refusal, "{summary}");
-    };
+    let case = |variables: &[(&str, &str)], wanted: &str| copied.installs(variables, wanted);
     case(
         &[("RUNNER_OS", "Windows")],
         "does not run on Windows; run the job on ubuntu-24.04, or its steps inside WSL",

@@ -293,17 +293,8 @@ fn first_workflow() -> String {
     workflow.split("```").next().unwrap().to_owned()
 }
 
-#[test]
-fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
-    let installed = root().join("target/tools/.installed").exists();
-    if !engine() || !there(installed, "the tools are not installed: run scripts/tools") {
-        return;
-    }
-    let image = ["image", "inspect", "mcp-assert-test/python:latest"];
-    let has_image = docker(root(), &image).status.success();
-    if !there(has_image, "the images are not made: run scripts/images") {
-        return;
-    }
+/// GitHub's twin, with the baseline of a push of the server.
+fn released() -> Twin {
     let twin = Twin::start();
     let base = hash("base");
     let alone = vec![(base.clone(), Vec::new())];
@@ -316,33 +307,31 @@ fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
         push.dressed(&before, &["ci", "--update-baseline", "auto"]),
     );
     assert_eq!(saved.code, 0, "{}", saved.stdout);
+    twin
+}
 
-    let folder = tempfile::tempdir().unwrap();
-    let [home, ours, repository] = ["home", "action", "repository"].map(|name| {
-        let made = folder.path().join(name);
-        fs::create_dir(&made).unwrap();
-        made
-    });
-    action(&ours);
-    // The runner knows no other address of the API.
-    let metadata = fs::read_to_string(ours.join("action.yml")).unwrap();
+/// Lets an action ask the twin: the runner knows no other address of the API.
+fn asks(action: &Path, twin: &Twin) {
+    let metadata = fs::read_to_string(action.join("action.yml")).unwrap();
     let twins = format!(
         "  env:\n    GITHUB_API_URL: {0}\n    GITHUB_GRAPHQL_URL: {0}/graphql\n    GITHUB_RUN_ATTEMPT: 1\n",
         twin.url
     );
-    write(&ours.join("action.yml"), &(metadata + &twins));
-    written(&repository, &SERVER.replace("\"echo\", ", ""));
-    let head = commit(&repository);
+    write(&action.join("action.yml"), &(metadata + &twins));
+}
+
+/// The event of a pull request that proposes a commit of a repository.
+fn proposal(twin: &Twin, repository: &Path, head: &str) -> serde_json::Value {
     let mut remote = Command::new("git");
     let address = format!("https://github.com/{REPOSITORY}");
     succeed(
         remote
             .args(["remote", "add", "origin", &address])
-            .current_dir(&repository),
+            .current_dir(repository),
     );
     twin.world()
         .merge_bases
-        .insert(format!("main...{head}"), base);
+        .insert(format!("main...{head}"), hash("base"));
     let mut event = payload("pull_request");
     set(&mut event, "/pull_request/number", json!(5));
     set(&mut event, "/pull_request/head/sha", json!(head));
@@ -352,8 +341,33 @@ fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
         json!(REPOSITORY),
     );
     set(&mut event, "/pull_request/base/ref", json!("main"));
-    write(&folder.path().join("event.json"), &event.to_string());
+    event
+}
 
+#[test]
+fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
+    let installed = root().join("target/tools/.installed").exists();
+    if !engine() || !there(installed, "the tools are not installed: run scripts/tools") {
+        return;
+    }
+    let image = ["image", "inspect", "mcp-assert-test/python:latest"];
+    let has_image = docker(root(), &image).status.success();
+    if !there(has_image, "the images are not made: run scripts/images") {
+        return;
+    }
+    let twin = released();
+    let folder = tempfile::tempdir().unwrap();
+    let [home, ours, repository] = ["home", "action", "repository"].map(|name| {
+        let made = folder.path().join(name);
+        fs::create_dir(&made).unwrap();
+        made
+    });
+    action(&ours);
+    asks(&ours, &twin);
+    written(&repository, &SERVER.replace("\"echo\", ", ""));
+    let head = commit(&repository);
+    let event = folder.path().join("event.json");
+    write(&event, &proposal(&twin, &repository, &head).to_string());
     let mut act = runner("pull_request", &repository, &home);
     // The API listens on this machine only.
     let options = format!(
@@ -367,7 +381,7 @@ fn nightly_the_first_workflow_comments_on_a_pull_request_that_breaks() {
             ours.display()
         ))
         .arg("--eventpath")
-        .arg(folder.path().join("event.json"))
+        .arg(event)
         .args([
             "--secret",
             &format!("GITHUB_TOKEN={TOKEN}"),
