@@ -36,8 +36,8 @@ const OWN: [&str; 2] = ["mode", "token"];
 /// The variable in which the workflow that can be called hands over its secret `env`.
 const HANDED_OVER: &str = "MCP_ASSERT_ENV";
 
-/// Variables that belong to the runner.
-const OF_THE_RUNNER: [&str; 5] = ["ACTIONS_", "GITHUB_", "INPUT_", "RUNNER_", "STATE_"];
+/// How the names of variables begin that belong to the runner, whether it sets them or not.
+const OF_THE_RUNNER: [&str; 4] = ["ACTIONS_", "GITHUB_TOKEN", "INPUT_", "STATE_"];
 
 /// Runs the command that the inputs describe.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
@@ -298,12 +298,12 @@ fn own_environment(environment: &Environment) -> (Environment, Vec<String>) {
         }
         let pair = line.split_once('=');
         match pair.map(|(name, value)| (name.trim(), value)) {
-            Some((name, value)) if is_free(name) => {
+            Some((name, value)) if is_free(name, environment) => {
                 own.variables.insert(name.to_owned(), value.to_owned());
                 own.confidential.push(name.to_owned());
             }
             Some(_) | None => problems.push(format!(
-                "line {} of the secret `env` is not `KEY=VALUE`, or the name is one of the runner's",
+                "line {} of the secret `env` is not `KEY=VALUE`, or the runner has a variable of that name",
                 index + 1
             )),
         }
@@ -311,10 +311,12 @@ fn own_environment(environment: &Environment) -> (Environment, Vec<String>) {
     (own, problems)
 }
 
-/// Whether a variable may have this name.
-fn is_free(name: &str) -> bool {
+/// Whether a variable that is handed over may have this name.
+fn is_free(name: &str, environment: &Environment) -> bool {
     let mut taken = OF_THE_RUNNER.iter();
-    is_variable_name(name) && !taken.any(|prefix| name.starts_with(prefix))
+    is_variable_name(name)
+        && environment.variable(name).is_none()
+        && !taken.any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -479,7 +481,8 @@ mod tests {
 
     #[test]
     fn nothing_behind_the_action_sees_inputs() {
-        let lines = "# keys\nKEY=a=b\n\n B = two words \r\nGITHUB_TOKEN=x\nnothing\n";
+        let lines =
+            "# keys\nKEY=a=b\n\n B = two words \r\nGITHUB_TOKEN=x\nA=2\nnothing\nGITHUB_PAT=y\n";
         let (own, problems) = own_environment(&given(&[
             ("INPUT_TOKEN", "t"),
             ("INPUT_SUITE", "x"),
@@ -493,10 +496,16 @@ mod tests {
             .collect();
         assert_eq!(
             variables,
-            ["A=1", "B= two words", "GITHUB_TOKEN=t", "KEY=a=b"]
+            [
+                "A=1",
+                "B= two words",
+                "GITHUB_PAT=y",
+                "GITHUB_TOKEN=t",
+                "KEY=a=b"
+            ]
         );
-        assert_eq!(own.confidential, ["KEY", "B"]);
+        assert_eq!(own.confidential, ["KEY", "B", "GITHUB_PAT"]);
         let lines: Vec<&str> = problems.iter().map(|it| &it[..6]).collect();
-        assert_eq!(lines, ["line 5", "line 6"]);
+        assert_eq!(lines, ["line 5", "line 6", "line 7"]);
     }
 }
