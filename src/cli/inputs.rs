@@ -203,7 +203,7 @@ mod tests {
             values.map(|(value, _)| value.clone()).collect()
         };
         assert_eq!(values("annotations"), ["auto", "off"]);
-        assert_eq!(values("baseline"), ["auto", "off", "PATH"]);
+        assert_eq!(values("baseline"), ["auto", "build", "off", "PATH"]);
         assert_eq!(values("verbose"), ["true", "false"]);
         assert!(values("jobs").is_empty());
         // So that one that is given differs from none.
