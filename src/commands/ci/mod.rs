@@ -263,16 +263,7 @@ fn make(
     if !allowed {
         untrusted::refuse(here, untrusted::made_of(&prepared))?;
     }
-    for problem in &prepared.problems {
-        screen.problem(problem);
-    }
-    for note in prepared
-        .notes
-        .iter()
-        .chain(&not_applied(&prepared.settings))
-    {
-        screen.note(note);
-    }
+    tell(&prepared, screen);
     made.places.files = std::mem::take(&mut prepared.files);
     check(&made.places)?;
     if args.shard.is_some() {
@@ -302,6 +293,17 @@ fn make(
     made.report.plan = known.plan;
     made.report.notes.extend(known.notes);
     Ok(())
+}
+
+/// Reports what loading the suites found.
+fn tell(prepared: &Prepared, screen: &mut Screen) {
+    for problem in &prepared.problems {
+        screen.problem(problem);
+    }
+    let not_applied = not_applied(&prepared.settings);
+    for note in prepared.notes.iter().chain(&not_applied) {
+        screen.note(note);
+    }
 }
 
 /// Runs the plan, and beside it the base where that is asked for.

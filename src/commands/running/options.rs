@@ -165,12 +165,7 @@ pub(crate) fn prepare(
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
     let selection = &args.selection;
-    let unset = match chosen {
-        Chosen::ToDivide => UnsetVariables::Later,
-        Chosen::ByOptions | Chosen::ByPlan(_) => unset_variables(args),
-    };
-    let sources = (server_from(args), fixture_from(args, chosen), unset);
-    let loaded = load(&suites, args, sources, &environment)?;
+    let loaded = load(&suites, args, sources(args, chosen), &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => {
@@ -225,6 +220,15 @@ pub(crate) fn prepare(
         variables,
         environment,
     })
+}
+
+/// Where servers and the fixture may come from, and whether their variables must be set.
+fn sources(args: &RunArgs, chosen: &Chosen) -> (ServerFrom, FixtureFrom, UnsetVariables) {
+    let unset = match chosen {
+        Chosen::ToDivide => UnsetVariables::Later,
+        Chosen::ByOptions | Chosen::ByPlan(_) => unset_variables(args),
+    };
+    (server_from(args), fixture_from(args, chosen), unset)
 }
 
 /// Variables that lead to what the machine has: programs, caches, a place for temporary files.
