@@ -14,7 +14,7 @@
 //!
 //! This package is the program; the crates of the workspace do not know it. `cli` is what was typed, `commands` has a file
 //! or a folder for each verb, `run` makes outcomes of jobs, `deliver` brings texts to their places, `terminal` is the live
-//! view. `inspect` is empty so far. [`main`] is the entry point.
+//! view. `inspect` asks a server questions without a suite. [`main`] is the entry point.
 
 mod cli;
 mod commands;

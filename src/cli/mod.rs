@@ -1,14 +1,17 @@
 //! The clap types, one file per command.
 
 pub(crate) mod arguments;
+pub(crate) mod call;
 pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod inputs;
+pub(crate) mod list;
 pub(crate) mod options;
 pub(crate) mod reap;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 pub(crate) mod validate;
@@ -63,6 +66,10 @@ pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     /// Run suites as a CI job: threshold, baseline, and every report the surroundings can take
     Ci(Box<ci::CiArgs>),
+    /// Show what a server offers: its tools, prompts and resources
+    List(Box<list::ListArgs>),
+    /// Call a tool of a server once, and print the answer
+    Call(Box<call::CallArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders
     Reap(reap::ReapArgs),
     /// Serve a well-behaved MCP server on stdio or HTTP that misbehaves on demand

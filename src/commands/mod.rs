@@ -2,9 +2,12 @@
 //! environment, once, and picks the verb.
 
 mod action;
+mod asking;
+mod call;
 mod ci;
 mod completions;
 mod environment;
+mod list;
 mod post;
 mod reap;
 mod run;
@@ -196,6 +199,8 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
         Command::Ci(args) => ci::ci(&args, &context.without_job()).number(),
+        Command::List(args) => list::list(&args, context).number(),
+        Command::Call(args) => call::call(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),

@@ -1,1 +1,10 @@
-//! Questions about a server without assertions.
+//! Questions to a server without a suite: what it lists, and what a call answers.
+//!
+//! [`server`] starts or reaches the server and ends it; [`catalog`] is what it offers; [`list`] and [`call`] say it to
+//! people. Nothing here knows YAML but what writes an assertion.
+
+pub(crate) mod call;
+pub(crate) mod catalog;
+pub(crate) mod list;
+pub(crate) mod parameters;
+pub(crate) mod server;

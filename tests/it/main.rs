@@ -29,6 +29,7 @@ mod github;
 mod harness;
 mod http;
 mod images;
+mod inspect;
 mod interrupts;
 mod limits;
 mod lost_output;

@@ -18,7 +18,7 @@ use text::{clean, environment::Environment, exit::ExitCode};
 pub(crate) const STATE: &str = "run";
 
 /// Connects to the engine and creates the shared state of the run's containers.
-pub(super) async fn containers(
+pub(crate) async fn containers(
     args: &RunArgs,
     context: &Context,
     name: RunName,

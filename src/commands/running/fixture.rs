@@ -38,7 +38,8 @@ pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Arc<Fixture>>, R
     opened.map(Some)
 }
 
-fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
+/// Opens a folder as a fixture.
+pub(crate) fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
     Fixture::open(folder).map_err(|problem| {
         let refusal = if problem.kind == ProblemKind::Fixture {
             Refusal::invalid(format!("the fixture cannot be used: {problem}"))

@@ -23,7 +23,7 @@ use std::{
 use tokio::runtime::Runtime;
 
 pub(super) use self::{
-    fixture::of_settings,
+    fixture::{of_settings, open as open_fixture},
     options::{Chosen, Prepared, load, prepare, unset_variables},
     refusal::Refusal,
     screen::Screen,
@@ -154,7 +154,7 @@ impl Beside {
 }
 
 /// Runs to the end. After a panic, which has printed its message, servers are still ended.
-fn unless_panicked<T>(
+pub(super) fn unless_panicked<T>(
     (runtime, context): (&Runtime, &Context),
     run: impl Future<Output = Result<T, Refusal>>,
 ) -> Result<T, Refusal> {
@@ -168,7 +168,7 @@ fn unless_panicked<T>(
 
 /// Waits until all processes and containers of the run are gone, after a signal only briefly. Returns what the engine
 /// did not remove. A finished run has swept this machine already.
-async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
+pub(super) async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
     let interrupts = &context.interrupts;
     let removing = async {
         match interrupts.containers() {

@@ -102,7 +102,7 @@ impl Interrupts {
     }
 
     /// Registers the containers that a second signal removes.
-    pub(super) fn hold(&self, containers: &Arc<Containers>) {
+    pub(crate) fn hold(&self, containers: &Arc<Containers>) {
         // A process has one run.
         let _ = self.0.containers.set(Arc::clone(containers));
     }

@@ -190,6 +190,11 @@ impl Session {
         self.exchange.connection.sent_bytes() > self.sent_before
     }
 
+    /// What the server told about itself; `None` before the handshake.
+    pub fn facts(&self) -> Option<&Arc<SessionFacts>> {
+        self.facts.as_ref()
+    }
+
     /// Whether the server closed its output, or ended.
     pub fn is_closed(&self) -> bool {
         self.exchange.closed

@@ -124,6 +124,15 @@ impl ServerOverride {
     }
 }
 
+/// The server of `--server` where there is no suite, in its place; otherwise why it cannot be there.
+pub fn typed_server(typed: &ServerOverride, places: &Places) -> Result<Arc<Server>, String> {
+    let mut server = Server {
+        target: Target::None,
+    };
+    lay_over(&mut server, Some(typed));
+    places.server(&Arc::new(server))
+}
+
 /// What will run, in this order.
 #[derive(Debug, Default)]
 pub struct Plan {

@@ -1,0 +1,48 @@
+//! Options of commands that ask a server questions.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, ValueHint};
+
+use super::options;
+
+/// The time for the start of a server, for its lists, and for each call.
+const TIMEOUT: &str = "15s";
+
+/// Which server, and where it runs.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ServerArgs {
+    /// The server: a command line (quotes work) or a url
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) server: Option<String>,
+    /// The command of the server, word by word
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "server")]
+    pub(crate) command: Vec<String>,
+    /// A header of every request to a url, `Name: value`; may be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<String>,
+    /// The image of a container to start the command in
+    #[arg(id = "image", long = "docker", value_name = "IMAGE")]
+    pub(crate) docker: Option<String>,
+    /// The container engine's address; else `DOCKER_HOST`, Docker's context, the usual sockets
+    #[arg(long, value_name = "URL")]
+    pub(crate) docker_host: Option<String>,
+    /// A folder of which the server gets a copy, as `{{fixture}}`
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) fixture: Option<PathBuf>,
+    /// The protocol revision
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) protocol: Option<String>,
+    /// Deadline for the start, for the lists and for each call, e.g. 500ms, 1m30s
+    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = options::duration)]
+    pub(crate) timeout: Duration,
+}
+
+impl ServerArgs {
+    /// The command line or url as one text; `None` if none is given.
+    pub(crate) fn typed(&self) -> Option<String> {
+        let words = || shell_words::join(&self.command);
+        let command = (!self.command.is_empty()).then(words);
+        self.server.clone().or(command)
+    }
+}

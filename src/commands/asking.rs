@@ -1,0 +1,261 @@
+//! Shared by the commands that ask a server: from its options to a session, and to the end of what was started.
+
+use std::{collections::HashMap, io::Write, sync::Arc, time::Duration};
+
+use super::{
+    Context,
+    running::{self, Refusal, engine, unless_panicked},
+    runtime,
+};
+use crate::{
+    cli::{run::RunArgs, server::ServerArgs},
+    deliver::stdout::Stdout,
+    inspect::server::{Asked, Open, Unanswered},
+    run::RunEnd,
+};
+use host::{
+    container::{Containers, image::ReadyImage, labels::RunName},
+    fixture::Fixture,
+    host::Host,
+    launch::add_secrets,
+};
+use mcp::{
+    observation::process::StderrTail,
+    script::{client::RevisionWanted, template::Bindings},
+};
+use suite::{
+    model::{
+        container::ImageBase,
+        revisions::{self, Asked as Wanted},
+        server::{EnvPart, EnvValue, Server, Target},
+    },
+    plan::{
+        self, ServerOverride,
+        place::{Isolation, Places},
+    },
+};
+use text::{clean, exit::ExitCode, head, redact::Secrets, web};
+
+/// Prints an answer: JSON as it is, text through the log of the workflow, which lets nothing in it be a command.
+pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
+    let mut out = match &context.log {
+        Some(log) if !is_json => {
+            log.begin();
+            Stdout::over(log.clone(), &context.streams)
+        }
+        Some(_) | None => Stdout::new(&context.streams),
+    };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = written.inspect_err(|error| {
+        context.say(&format!("error: cannot write `stdout`: {error}\n"));
+    });
+    written.is_ok()
+}
+
+/// The most of a server's stderr that is shown behind an error, in characters.
+const MOST_STDERR: usize = 2_000;
+
+/// How long to wait for blocking work when the answers are there.
+const LAST_WORK: Duration = Duration::from_millis(100);
+
+/// A server as the command line names it.
+pub(super) struct Typed {
+    /// As it was typed, for command lines that are shown.
+    pub(super) text: String,
+    /// How it is reached.
+    server: Arc<Server>,
+    revision: RevisionWanted,
+    fixture: Option<Arc<Fixture>>,
+    /// Values that are not shown.
+    pub(super) secrets: Secrets,
+}
+
+impl Typed {
+    /// Reads the options.
+    pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
+        let text = args.typed().ok_or_else(|| {
+            Refusal::invalid("no server is given")
+                .with_help("name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end")
+        })?;
+        let usage = |error: &dyn std::fmt::Display| Refusal::invalid(error.to_string());
+        let typed = ServerOverride::from_text(&text).map_err(|error| usage(&error))?;
+        let image = args.docker.as_deref().map(ImageBase::from_text);
+        let places = Places {
+            isolation: Isolation::AsWritten,
+            image,
+            ..Places::default()
+        };
+        let server = plan::typed_server(&typed, &places).map_err(|error| usage(&error))?;
+        let server = with_headers(server, &args.headers)?;
+        let bindings = Bindings {
+            environment: Arc::clone(&context.environment),
+            ..Bindings::default()
+        };
+        let mut secrets = Secrets::default();
+        add_secrets(&server.target, &bindings, &mut secrets);
+        let fixture = args.fixture.as_deref();
+        Ok(Self {
+            text,
+            server,
+            revision: revision(args.protocol.as_deref())?,
+            fixture: fixture.map(running::open_fixture).transpose()?,
+            secrets,
+        })
+    }
+
+    /// Starts the server, lets `question` talk to it, and ends all that was started.
+    pub(super) fn ask<T>(
+        &self,
+        args: &ServerArgs,
+        context: &Context,
+        question: impl AsyncFnOnce(&mut Open) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        context.interrupts.listen();
+        let runtime = runtime::of_this_thread()
+            .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
+        let answered = unless_panicked((&runtime, context), async {
+            host::sweep::before_run().await;
+            let answered = self.answered(args, context, question).await;
+            let end = if context.interrupts.came() {
+                RunEnd::Interrupted
+            } else {
+                RunEnd::Completed
+            };
+            running::leave_nothing(context, end).await;
+            answered
+        });
+        runtime.shutdown_timeout(LAST_WORK);
+        if context.interrupts.came() {
+            return Err(Refusal::new(ExitCode::Interrupted, "interrupted"));
+        }
+        answered
+    }
+
+    async fn answered<T>(
+        &self,
+        args: &ServerArgs,
+        context: &Context,
+        question: impl AsyncFnOnce(&mut Open) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let (containers, image) = self.image(args, context).await?;
+        let host = Host {
+            environment: Arc::clone(&context.environment),
+            fixture: self.fixture.clone(),
+            containers,
+            interrupt: context.interrupts.token(),
+            http: HashMap::new().into(),
+        };
+        let asked = Asked {
+            target: &self.server.target,
+            revision: self.revision,
+            host: &host,
+            image,
+            timeout: args.timeout,
+        };
+        let mut open = asked.open().await.map_err(|it| self.unanswered(it))?;
+        let answered = tokio::select! {
+            answered = question(&mut open) => answered,
+            () = host.interrupt.cancelled() => Err(Refusal::new(ExitCode::Interrupted, "interrupted")),
+        };
+        Box::pin(open.end(&host)).await;
+        answered
+    }
+
+    /// The image that the container is made of, and the engine that makes it.
+    async fn image(
+        &self,
+        args: &ServerArgs,
+        context: &Context,
+    ) -> Result<(Option<Arc<Containers>>, Option<Arc<ReadyImage>>), Refusal> {
+        let Target::Container { container, .. } = &self.server.target else {
+            return Ok((None, None));
+        };
+        let mut typed = RunArgs::default();
+        typed.place.docker_host.clone_from(&args.docker_host);
+        let name = RunName::new(&context.environment);
+        let containers = engine::containers(&typed, context, name).await?;
+        context.interrupts.hold(&containers);
+        let Some(source) = container.source() else {
+            return Err(Refusal::invalid("no image is given"));
+        };
+        let interrupt = context.interrupts.token();
+        let image = containers.image((&source, None), &|_| {}, &interrupt).await;
+        let image = image.map_err(|failure| {
+            let disruption = failure.disruption(mcp::observation::disruption::Phase::Place);
+            self.unanswered(Unanswered {
+                disruption,
+                stderr: StderrTail::default(),
+            })
+        })?;
+        Ok((Some(containers), Some(image)))
+    }
+
+    /// Why there is no answer, with the end of the server's stderr.
+    pub(super) fn unanswered(&self, why: Unanswered) -> Refusal {
+        let Unanswered { disruption, stderr } = why;
+        let shown = |text: &str| clean(&self.secrets.mask(text));
+        let refusal = Refusal::new(ExitCode::CouldNotRun, shown(&disruption.message));
+        let refusal = match &disruption.help {
+            Some(help) => refusal.with_help(shown(help)),
+            None => refusal,
+        };
+        let said = stderr.text();
+        let said = said.trim_end();
+        if said.is_empty() {
+            return refusal;
+        }
+        let from = said
+            .char_indices()
+            .rev()
+            .nth(MOST_STDERR)
+            .map_or(0, |(at, _)| at);
+        refusal.with_help(format!("the server's stderr:\n{}", shown(&said[from..])))
+    }
+}
+
+fn revision(word: Option<&str>) -> Result<RevisionWanted, Refusal> {
+    let Some(word) = word else {
+        return Ok(RevisionWanted::Auto);
+    };
+    match revisions::asked([word].into_iter()) {
+        Ok(Wanted::Revision(revision)) => Ok(revision),
+        Ok(Wanted::Repeated(_)) => Err(Refusal::invalid("`--protocol` takes one revision here")),
+        Err(unknown) => Err(Refusal::invalid(format!(
+            "unknown revision `{}` in `--protocol`",
+            head(word, 40)
+        ))
+        .with_meant(word, "known revisions", &unknown.known)),
+    }
+}
+
+/// The server with these headers on every request.
+fn with_headers(server: Arc<Server>, headers: &[String]) -> Result<Arc<Server>, Refusal> {
+    if headers.is_empty() {
+        return Ok(server);
+    }
+    let mut server = Server::clone(&server);
+    let Target::Url { endpoint, .. } = &mut server.target else {
+        return Err(Refusal::invalid("`--header` is for servers behind a url"));
+    };
+    for header in headers {
+        let read = header
+            .split_once(':')
+            .map(|(name, value)| (name.trim(), value.trim()));
+        match read.filter(|(name, _)| web::is_header_name(name)) {
+            Some((name, value)) => endpoint.headers.push((name.to_owned(), literal(value))),
+            None => {
+                return Err(Refusal::invalid(
+                    "invalid `--header`: expected `Name: value`",
+                ));
+            }
+        }
+    }
+    Ok(Arc::new(server))
+}
+
+/// A value in which nothing is replaced: the shell has done that.
+fn literal(value: &str) -> EnvValue {
+    EnvValue {
+        parts: vec![EnvPart::Text(mcp::script::template::Template::new(value))],
+    }
+}

@@ -1,0 +1,191 @@
+//! `mcp-assert call`: one call of a tool, and its answer.
+
+use std::{fs, io, io::Write, path::Path};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Context,
+    asking::{Typed, print},
+    list::{pretty, unknown},
+    running::Refusal,
+};
+use crate::{
+    cli::call::CallArgs,
+    inspect::{
+        call::{self, Answered, Kept},
+        parameters,
+        server::{Open, Unanswered},
+    },
+};
+use mcp::observation::{
+    Observation,
+    catalog::Listing,
+    disruption::{Disruption, DisruptionKind, Phase},
+};
+use suite::plan::ServerOverride;
+use text::exit::ExitCode;
+
+/// What was asked and answered.
+struct Called {
+    arguments: Value,
+    seen: Observation,
+    again: Option<Observation>,
+    has_output_schema: bool,
+}
+
+/// Calls the tool and prints the answer.
+pub(super) fn call(args: &CallArgs, context: &Context) -> ExitCode {
+    match carry_out(args, context) {
+        Ok(code) => code,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+fn carry_out(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let typed = Typed::read(&args.server, context)?;
+    if let Some(path) = args.save.as_deref().filter(|path| path.exists()) {
+        return Err(exists(path));
+    }
+    let called = typed.ask(&args.server, context, async |open| {
+        called(args, &typed, open).await
+    })?;
+    let seen = &called.seen;
+    let beside = call::beside(seen);
+    if !beside.is_empty() {
+        context.say(&typed.secrets.mask(&beside));
+    }
+    let text = match call::raw(seen) {
+        Some(raw) if args.json => pretty(raw),
+        Some(_) | None => call::shown(seen),
+    };
+    if !print(&typed.secrets.mask(&text), args.json, context) {
+        return Ok(ExitCode::CouldNotRun);
+    }
+    if let Some(path) = &args.save {
+        save(path, &kept(args, &typed, &called), context)?;
+    }
+    Ok(match call::answered(seen) {
+        Some(Answered::Result) => ExitCode::Passed,
+        Some(Answered::ToolError) => {
+            context.say("the tool failed: `isError` is true\n");
+            ExitCode::Failed
+        }
+        Some(Answered::ProtocolError) => ExitCode::Failed,
+        None => ExitCode::CouldNotRun,
+    })
+}
+
+/// Looks the tool up, and calls it; once more if its answer is kept and it declares that it only reads.
+async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Called, Refusal> {
+    let offer = open.offer().await;
+    let tool = offer.catalog.tool(&args.tool);
+    if tool.is_none() && offer.catalog.knows_all_tools() {
+        return Err(unknown(&offer, Listing::Tools, &args.tool));
+    }
+    let empty = Value::Object(Map::new());
+    let schema = tool
+        .and_then(|tool| tool.get("inputSchema"))
+        .unwrap_or(&empty);
+    let arguments = arguments(args, schema)?;
+    let reads = tool.and_then(|tool| tool.get("annotations")?.get("readOnlyHint")?.as_bool());
+    let seen = answer(open, typed, args, &arguments).await?;
+    let again = if args.save.is_some() && reads == Some(true) {
+        Some(answer(open, typed, args, &arguments).await?)
+    } else {
+        None
+    };
+    Ok(Called {
+        arguments,
+        seen,
+        again,
+        has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),
+    })
+}
+
+async fn answer(
+    open: &mut Open,
+    typed: &Typed,
+    args: &CallArgs,
+    arguments: &Value,
+) -> Result<Observation, Refusal> {
+    let mut seen = open.call(&args.tool, arguments.clone()).await;
+    if seen.answer.is_some() {
+        return Ok(seen);
+    }
+    let disruption = seen.disruption.take().unwrap_or_else(|| {
+        let (kind, phase) = (DisruptionKind::Transport, Phase::Subject);
+        Disruption::new(kind, phase, "there was no answer")
+    });
+    Err(typed.unanswered(Unanswered {
+        disruption,
+        stderr: open.stderr(),
+    }))
+}
+
+/// The arguments as they are sent.
+fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
+    match &args.args {
+        None => parameters::typed(&args.values, schema)
+            .map(Value::Object)
+            .map_err(|problem| {
+                Refusal::invalid(problem).with_help("or give all arguments as JSON: `--args '{…}'`")
+            }),
+        Some(text) => match serde_json::from_str(text) {
+            Ok(value @ Value::Object(_)) => Ok(value),
+            Ok(_) => Err(Refusal::invalid("`--args` is not a JSON object")),
+            Err(error) => Err(Refusal::invalid(format!("`--args` is not JSON: {error}"))),
+        },
+    }
+}
+
+/// The call as a suite file.
+fn kept(args: &CallArgs, typed: &Typed, called: &Called) -> String {
+    let quoted = |word: &str| Value::from(word).to_string();
+    let server = match ServerOverride::from_text(&typed.text) {
+        Ok(ServerOverride::Url(url)) => format!("{{url: {}}}", quoted(&url)),
+        Ok(ServerOverride::Command { program, args }) => {
+            let words: Vec<String> = args.iter().map(|word| quoted(word)).collect();
+            format!(
+                "{{command: {}, args: [{}]}}",
+                quoted(&program),
+                words.join(", ")
+            )
+        }
+        Err(_) => "{}".to_owned(),
+    };
+    let kept = Kept {
+        server,
+        tool: &args.tool,
+        arguments: &called.arguments,
+        has_output_schema: called.has_output_schema,
+        seen: &called.seen,
+        again: called.again.as_ref(),
+    };
+    typed.secrets.mask(&kept.yaml())
+}
+
+/// Writes a new file; an existing one is never replaced.
+fn save(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
+    let failed = |error: io::Error| {
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            return exists(path);
+        }
+        let message = format!("cannot write `{}`: {error}", path.display());
+        Refusal::new(ExitCode::CouldNotRun, message)
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = fs::File::create_new(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    let shown = path.display().to_string();
+    let command = shell_words::join(["mcp-assert", "run", &shown]);
+    context.say(&format!("wrote {shown}; try it: {command}\n"));
+    Ok(())
+}
+
+fn exists(path: &Path) -> Refusal {
+    Refusal::invalid(format!("`{}` exists already", path.display()))
+        .with_help("name a new file with `--save`")
+}

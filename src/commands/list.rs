@@ -1,0 +1,84 @@
+//! `mcp-assert list`: what a server offers. No tool is called.
+
+use super::{
+    Context,
+    asking::{Typed, print},
+    running::Refusal,
+};
+use crate::{
+    cli::list::{List, ListArgs},
+    inspect::{catalog::Offer, list},
+};
+use mcp::observation::catalog::Listing;
+use text::exit::ExitCode;
+
+/// Prints the lists, or one entry.
+pub(super) fn list(args: &ListArgs, context: &Context) -> ExitCode {
+    match carry_out(args, context) {
+        Ok(code) => code,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+fn carry_out(args: &ListArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let typed = Typed::read(&args.server, context)?;
+    let offer = typed.ask(&args.server, context, async |open| Ok(open.offer().await))?;
+    let text = typed.secrets.mask(&shown(args, &offer, &typed.text)?);
+    if !print(&text, args.json, context) {
+        return Ok(ExitCode::CouldNotRun);
+    }
+    match &offer.missing {
+        None => Ok(ExitCode::Passed),
+        Some(missing) => Err(Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("the lists are not complete: {}", text::clean(missing)),
+        )),
+    }
+}
+
+/// What is printed.
+fn shown(args: &ListArgs, offer: &Offer, server: &str) -> Result<String, Refusal> {
+    let only = args.list.map(listing);
+    let (Some(listing), Some(name)) = (only, &args.name) else {
+        return Ok(match (args.json, only) {
+            (true, Some(listing)) => pretty(&offer.entries(listing).into()),
+            (true, None) => pretty(&offer.json()),
+            (false, only) => list::offer(offer, only),
+        });
+    };
+    let found = offer.entries(listing).iter();
+    let found = found.into_iter().find(|entry| {
+        let named = entry.get(listing.key()).and_then(|it| it.as_str());
+        named == Some(name)
+    });
+    match found {
+        Some(entry) if args.json => Ok(pretty(entry)),
+        Some(entry) => Ok(list::entry(listing, entry, server)),
+        None => Err(unknown(offer, listing, name)),
+    }
+}
+
+/// The refusal of a name that the server does not list.
+pub(super) fn unknown(offer: &Offer, listing: Listing, name: &str) -> Refusal {
+    let kind = listing.entry();
+    let names = offer.names(listing);
+    if names.is_empty() {
+        return Refusal::invalid(format!("unknown {kind} `{name}`: the server lists none"));
+    }
+    let what = list::word(listing);
+    Refusal::invalid(format!("unknown {kind} `{name}`")).with_meant(name, what, &names)
+}
+
+/// JSON for people and programs; what a terminal would interpret is escaped.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    format!("{}\n", text::workflow::neutral::json(format!("{value:#}")))
+}
+
+fn listing(list: List) -> Listing {
+    match list {
+        List::Tools => Listing::Tools,
+        List::Resources => Listing::Resources,
+        List::Prompts => Listing::Prompts,
+        List::Templates => Listing::ResourceTemplates,
+    }
+}

@@ -1,0 +1,241 @@
+//! The parameters of a tool as people write them: their types in short, and values typed as `name=value`.
+
+use serde_json::{Map, Value};
+
+/// A parameter of a tool, or an argument of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its type in short: `string`, `integer[]`, `"a" | "b"`.
+    pub(crate) kind: String,
+    /// Whether a call needs it.
+    pub(crate) is_required: bool,
+    /// What the server says of it.
+    pub(crate) description: Option<String>,
+}
+
+/// The most values of an `enum` that are shown.
+const MOST_VALUES: usize = 5;
+
+/// The declared parameters of an input schema, in its order.
+pub(crate) fn parameters(schema: &Value) -> Vec<Parameter> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, of)| Parameter {
+            name: name.clone(),
+            kind: kind(of),
+            is_required: is_required(name),
+            description: text(of, "description"),
+        })
+        .collect()
+}
+
+/// The arguments of a prompt, which are all texts.
+pub(crate) fn arguments(prompt: &Value) -> Vec<Parameter> {
+    let declared = prompt.get("arguments").and_then(Value::as_array);
+    declared
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| {
+            Some(Parameter {
+                name: text(argument, "name")?,
+                kind: "string".to_owned(),
+                is_required: argument.get("required") == Some(&Value::Bool(true)),
+                description: text(argument, "description"),
+            })
+        })
+        .collect()
+}
+
+/// A member that is a text.
+pub(crate) fn text(of: &Value, member: &str) -> Option<String> {
+    Some(of.get(member)?.as_str()?.to_owned())
+}
+
+/// A schema in a few words. What has no short form is `any`.
+fn kind(schema: &Value) -> String {
+    if let Some(value) = schema.get("const") {
+        return value.to_string();
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let mut shown: Vec<String> = values
+            .iter()
+            .take(MOST_VALUES)
+            .map(Value::to_string)
+            .collect();
+        if values.len() > MOST_VALUES {
+            shown.push("…".to_owned());
+        }
+        return shown.join(" | ");
+    }
+    for word in ["anyOf", "oneOf"] {
+        if let Some(branches) = schema.get(word).and_then(Value::as_array) {
+            let mut kinds: Vec<String> = branches.iter().take(MOST_VALUES).map(kind).collect();
+            kinds.dedup();
+            return kinds.join(" | ");
+        }
+    }
+    match schema.get("type") {
+        Some(Value::String(word)) if word == "array" => {
+            let items = schema.get("items").map_or_else(|| "any".to_owned(), kind);
+            if items.contains(' ') {
+                format!("({items})[]")
+            } else {
+                format!("{items}[]")
+            }
+        }
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Array(words)) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            words.join(" | ")
+        }
+        Some(_) | None => "any".to_owned(),
+    }
+}
+
+/// Reads `name=value` pairs by the types that the schema declares: a text stays as it is typed, anything else is JSON.
+/// Fails with the pair that cannot be read and the type that it should have.
+pub(crate) fn typed(pairs: &[String], schema: &Value) -> Result<Map<String, Value>, String> {
+    let mut arguments = Map::new();
+    for pair in pairs {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(format!("`{pair}` is not `name=value`"));
+        };
+        let declared = schema.get("properties").and_then(|all| all.get(name));
+        let value = match declared.map(takes) {
+            Some(Takes::Text) => Value::from(value),
+            Some(Takes::Json) => serde_json::from_str(value).map_err(|_| {
+                let kind = declared.map(kind).unwrap_or_default();
+                format!("`{name}` takes {kind}, and `{value}` is not JSON")
+            })?,
+            Some(Takes::Either) | None => {
+                serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))
+            }
+        };
+        arguments.insert(name.to_owned(), value);
+    }
+    Ok(arguments)
+}
+
+/// What a parameter takes, as far as its schema says.
+enum Takes {
+    Text,
+    Json,
+    Either,
+}
+
+fn takes(schema: &Value) -> Takes {
+    let is_text = |value: &Value| value.is_string();
+    match (schema.get("type"), schema.get("enum")) {
+        (Some(Value::String(word)), _) if word == "string" => Takes::Text,
+        (Some(Value::String(_)), _) => Takes::Json,
+        (None, Some(Value::Array(values))) if values.iter().all(is_text) => Takes::Text,
+        (Some(_) | None, _) => Takes::Either,
+    }
+}
+
+/// Arguments that the schema's own words suggest: examples, constants, defaults, the first of an enumeration, else a
+/// value of the type. Only required parameters.
+pub(crate) fn sample(schema: &Value) -> Map<String, Value> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    required
+        .map(|name| {
+            let declared = properties.and_then(|all| all.get(name));
+            (name.to_owned(), declared.map_or(Value::Null, example))
+        })
+        .collect()
+}
+
+fn example(schema: &Value) -> Value {
+    let first = |word: &str| schema.get(word)?.as_array()?.first().cloned();
+    let stated = first("examples")
+        .or_else(|| schema.get("const").cloned())
+        .or_else(|| schema.get("default").cloned())
+        .or_else(|| first("enum"));
+    if let Some(stated) = stated {
+        return stated;
+    }
+    for word in ["anyOf", "oneOf"] {
+        if let Some(branch) = first(word) {
+            return example(&branch);
+        }
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer") => schema.get("minimum").cloned().unwrap_or_else(|| 1.into()),
+        Some("number") => schema.get("minimum").cloned().unwrap_or_else(|| 1.into()),
+        Some("boolean") => true.into(),
+        Some("array") => Value::Array(Vec::new()),
+        Some("object") => Value::Object(sample(schema)),
+        Some("null") => Value::Null,
+        Some(_) | None => "TODO".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{kind, sample, typed};
+
+    #[test]
+    fn types_are_short() {
+        for (schema, wanted) in [
+            (json!({"type": "string"}), "string"),
+            (json!({"type": ["string", "null"]}), "string | null"),
+            (json!({"enum": ["a", 1]}), r#""a" | 1"#),
+            (
+                json!({"type": "array", "items": {"type": "integer"}}),
+                "integer[]",
+            ),
+            (
+                json!({"type": "array", "items": {"enum": [1, 2]}}),
+                "(1 | 2)[]",
+            ),
+            (
+                json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+                "string | null",
+            ),
+            (json!({"const": 3}), "3"),
+            (json!(true), "any"),
+            (json!({"enum": [1, 2, 3, 4, 5, 6]}), "1 | 2 | 3 | 4 | 5 | …"),
+        ] {
+            assert_eq!(kind(&schema), wanted, "{schema}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_by_their_types() {
+        let schema = json!({"properties": {
+            "text": {"type": "string"}, "count": {"type": "integer"}, "any": {}, "mode": {"enum": ["1", "2"]},
+        }});
+        let read = |pair: &str| typed(&[pair.to_owned()], &schema).map(Value::Object);
+        assert_eq!(read("text=12"), Ok(json!({"text": "12"})));
+        assert_eq!(read("text=a=b"), Ok(json!({"text": "a=b"})));
+        assert_eq!(read("count=12"), Ok(json!({"count": 12})));
+        assert_eq!(read("mode=1"), Ok(json!({"mode": "1"})));
+        assert_eq!(read("any=[1]"), Ok(json!({"any": [1]})));
+        assert_eq!(read("any=x"), Ok(json!({"any": "x"})));
+        assert_eq!(read("other=true"), Ok(json!({"other": true})));
+        let refused = Err("`count` takes integer, and `twelve` is not JSON".to_owned());
+        assert_eq!(read("count=twelve"), refused);
+        assert_eq!(read("alone"), Err("`alone` is not `name=value`".to_owned()));
+    }
+
+    #[test]
+    fn a_sample_has_what_is_required() {
+        let schema = json!({"required": ["a", "b", "c", "d", "e"], "properties": {
+            "a": {"type": "string", "examples": ["x"]}, "b": {"type": "integer", "minimum": 5},
+            "c": {"enum": ["one", "two"]}, "d": {"anyOf": [{"type": "boolean"}]}, "e": {"type": "string"},
+            "f": {"type": "string"},
+        }});
+        let wanted = json!({"a": "x", "b": 5, "c": "one", "d": true, "e": "TODO"});
+        assert_eq!(Value::Object(sample(&schema)), wanted);
+    }
+}

@@ -1,0 +1,231 @@
+//! A server that is asked questions: started in its place or reached, one session on it, and the end of both.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant as StdInstant},
+};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use host::{
+    container::image::ReadyImage,
+    host::{Ended, Host, Peer, Server, Start},
+    launch::spelled,
+    pace::Until,
+    place::Place,
+    process::Patience,
+    remote::free_port,
+};
+use mcp::{
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind, Phase},
+        process::StderrTail,
+    },
+    script::{
+        client::{
+            ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+            RevisionWanted, SamplingReply,
+        },
+        subject::{Subject, ToolCall},
+        template::{Bindings, Template, UnknownNames, ValueTemplate},
+    },
+    session::{Hooks, OnEnd, Script, Session},
+    transport::clock::JobClock,
+};
+use suite::model::{runtime_rules::Lookup, server::Target};
+
+use super::catalog::Offer;
+
+/// What is asked, and how long each step of it may take.
+pub(crate) struct Asked<'a> {
+    /// The server.
+    pub(crate) target: &'a Target,
+    /// The revision to speak.
+    pub(crate) revision: RevisionWanted,
+    /// What servers are started with.
+    pub(crate) host: &'a Host,
+    /// The image of its container, when it has one.
+    pub(crate) image: Option<Arc<ReadyImage>>,
+    /// The time for start and handshake together, for the lists, and for each call.
+    pub(crate) timeout: Duration,
+}
+
+/// A server with a session on it.
+pub(crate) struct Open {
+    session: Box<Session>,
+    peer: Peer,
+    place: Place,
+    bindings: Bindings,
+    timeout: Duration,
+}
+
+/// A question that was not answered.
+#[derive(Debug)]
+pub(crate) struct Unanswered {
+    /// What went wrong, and what to try.
+    pub(crate) disruption: Disruption,
+    /// The end of what the server wrote to stderr.
+    pub(crate) stderr: StderrTail,
+}
+
+impl Asked<'_> {
+    /// Starts the server in a fresh place and shakes hands.
+    pub(crate) async fn open(&self) -> Result<Open, Unanswered> {
+        let begun = Instant::now();
+        let mut open = self.start().await.map_err(|disruption| Unanswered {
+            disruption,
+            stderr: StderrTail::default(),
+        })?;
+        let deadline = begun + self.timeout;
+        let interrupt = &self.host.interrupt;
+        let greeted = tokio::select! {
+            greeted = open.session.greet(&open.bindings, deadline) => greeted,
+            () = interrupt.cancelled() => Err("interrupted".to_owned()),
+        };
+        match greeted {
+            Ok(_) => Ok(open),
+            Err(message) => {
+                let kind = DisruptionKind::Transport;
+                let disruption = Disruption::new(kind, Phase::Handshake, message);
+                let ended = open.end(self.host).await;
+                Err(Unanswered {
+                    disruption,
+                    stderr: ended.stderr,
+                })
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<Open, Disruption> {
+        let mut bindings = Bindings {
+            environment: Arc::clone(&self.host.environment),
+            // What is typed on the command line may hold braces of its own.
+            unknown: UnknownNames::Keep,
+            ..Bindings::default()
+        };
+        let until = Until {
+            deadline: StdInstant::now() + self.timeout,
+            timeout: self.timeout,
+            interrupt: self.host.interrupt.clone(),
+        };
+        let image = self.image.as_deref();
+        let fixture = self.host.fixture.as_ref();
+        let place = Place::new((self.target, image), fixture, &bindings, &until).await?;
+        bindings.fixture = place.fixture_path();
+        let start = Start {
+            target: self.target,
+            bindings: &bindings,
+            place: &place,
+            image,
+            lookup: Lookup::default(),
+            clock: JobClock::start(),
+            timeout: self.timeout,
+            assertion: "",
+        };
+        let started = match spelled(self.target, &bindings, free_port) {
+            Ok(spelled) => {
+                let (mut waited, never) = (Duration::ZERO, std::future::pending());
+                Box::pin(self.host.start(spelled, &start, &mut waited, never)).await
+            }
+            Err(disruption) => Err(disruption),
+        };
+        match started {
+            Ok(Server { connection, peer }) => {
+                let client = client(self.revision);
+                Ok(Open {
+                    session: Session::open(connection, &client, Some(peer.end_watch())),
+                    peer,
+                    place,
+                    bindings,
+                    timeout: self.timeout,
+                })
+            }
+            Err(disruption) => {
+                // What stays of the folder is removed by the next run.
+                place.close().await;
+                Err(disruption)
+            }
+        }
+    }
+}
+
+impl Open {
+    /// All that the server offers, to the last page.
+    pub(crate) async fn offer(&mut self) -> Offer {
+        let deadline = Instant::now() + self.timeout;
+        let listed = self.session.catalog(deadline).await;
+        Offer::new(self.session.facts(), listed)
+    }
+
+    /// Calls a tool once.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Observation {
+        let subject = Subject::Tool(ToolCall {
+            tool: Template::new(tool),
+            args: ValueTemplate::new(arguments),
+        });
+        let hooks = Hooks {
+            after_step: Box::new(|_, _| None),
+            awaited: Box::new(|_, _| None),
+            on_end: OnEnd::Disrupts,
+        };
+        let script = Script {
+            setup: &[],
+            subject: &subject,
+            hooks: &hooks,
+        };
+        let deadline = Instant::now() + self.timeout;
+        let mut bindings = self.bindings.clone();
+        let seen = self.session.perform(script, &mut bindings, deadline);
+        Box::pin(seen).await
+    }
+
+    /// What it wrote to stderr so far.
+    pub(crate) fn stderr(&self) -> StderrTail {
+        self.peer.stderr()
+    }
+
+    /// Closes the session and ends the server, at the same time, because a server may still write while it ends.
+    pub(crate) async fn end(self, host: &Host) -> Ended {
+        let Self {
+            session,
+            mut peer,
+            place,
+            bindings: _,
+            timeout: _,
+        } = self;
+        peer.ask();
+        let patience = Patience::default();
+        let closing = session.close(Instant::now() + patience.altogether());
+        let ended = if peer.outlives_its_sessions() {
+            Box::pin(closing).await;
+            Box::pin(peer.end(patience, &host.interrupt)).await
+        } else {
+            let ending = Box::pin(peer.end(patience, &host.interrupt));
+            // The streams end with the process.
+            let (_, ended) = tokio::join!(Box::pin(closing), ending);
+            ended
+        };
+        place.close().await;
+        ended
+    }
+}
+
+/// A client that declares everything, because some servers list more to such a client. It answers with fixed values.
+fn client(revision: RevisionWanted) -> ClientBehaviour {
+    ClientBehaviour {
+        revision,
+        roots: Some(Vec::new()),
+        sampling: Some(vec![SamplingReply::Message {
+            text: Template::new("This is a fixed reply."),
+            model: Template::new("mock"),
+            stop_reason: Template::new("endTurn"),
+        }]),
+        elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+            action: ElicitationAction::Decline,
+            content: None,
+        }])),
+        tasks: None,
+    }
+}
