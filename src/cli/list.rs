@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::server::ServerArgs;
+use super::server::CatalogArgs;
 
 /// Options of `list`.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
     /// Which server.
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    pub(crate) from: CatalogArgs,
 }
 
 /// The lists of a server.

@@ -38,6 +38,20 @@ pub(crate) struct ServerArgs {
     pub(crate) timeout: Duration,
 }
 
+/// A server, or what one offered before.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct CatalogArgs {
+    /// A saved catalog, or a result of `tools/list`, instead of a server: nothing is started
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["server", "command"])]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Write what the server offers to this file, without its command, url, headers and times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) save_catalog: Option<PathBuf>,
+    /// Which server.
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+}
+
 impl ServerArgs {
     /// The command line or url as one text; `None` if none is given.
     pub(crate) fn typed(&self) -> Option<String> {

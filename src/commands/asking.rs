@@ -4,13 +4,19 @@ use std::{collections::HashMap, io::Write, sync::Arc, time::Duration};
 
 use super::{
     Context,
-    running::{self, Refusal, engine, unless_panicked},
+    running::{self, Refusal, engine, input::regular_text, unless_panicked},
     runtime,
 };
 use crate::{
-    cli::{run::RunArgs, server::ServerArgs},
+    cli::{
+        run::RunArgs,
+        server::{CatalogArgs, ServerArgs},
+    },
     deliver::stdout::Stdout,
-    inspect::server::{Asked, Open, Unanswered},
+    inspect::{
+        catalog::Offer,
+        server::{Asked, Open, Unanswered},
+    },
     run::RunEnd,
 };
 use host::{
@@ -51,6 +57,62 @@ pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
     });
     written.is_ok()
 }
+
+/// What a server offers, from a file or in a session of its own, to the last entry. Half a catalog is refused: what is
+/// wrong in its other half would stay hidden.
+pub(super) fn offer(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
+    let offer = offered(args, context)?;
+    complete(&offer)?;
+    Ok(offer)
+}
+
+/// What a server offers, as far as it said; written where the options say.
+pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
+    let offer = match &args.catalog {
+        Some(path) => {
+            let unusable = |why: String| {
+                Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()))
+            };
+            let text = regular_text(path, LONGEST_CATALOG);
+            let text = text.map_err(|error| unusable(error.to_string()))?;
+            Offer::from_json(&text).map_err(unusable)?
+        }
+        None => {
+            let typed = Typed::read(&args.server, context)?;
+            typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
+        }
+    };
+    if let Some(path) = &args.save_catalog {
+        let written = std::fs::write(path, format!("{:#}\n", offer.json()));
+        written.map_err(|error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            Refusal::new(ExitCode::CouldNotRun, message)
+        })?;
+    }
+    Ok(offer)
+}
+
+/// Refuses lists that are not known to their end.
+pub(super) fn complete(offer: &Offer) -> Result<(), Refusal> {
+    match &offer.missing {
+        None => Ok(()),
+        Some(missing) => Err(Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("the lists are not complete: {}", clean(missing)),
+        )),
+    }
+}
+
+/// The values that are not shown of the server that the options name; none without a server.
+pub(super) fn secrets(args: &ServerArgs, context: &Context) -> Result<Secrets, Refusal> {
+    match args.typed() {
+        Some(_) => Ok(Typed::read(args, context)?.secrets),
+        None => Ok(Secrets::default()),
+    }
+}
+
+/// The longest catalog that is read, in bytes.
+const LONGEST_CATALOG: u64 = 256 << 20;
 
 /// The most of a server's stderr that is shown behind an error, in characters.
 const MOST_STDERR: usize = 2_000;

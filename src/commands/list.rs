@@ -2,7 +2,7 @@
 
 use super::{
     Context,
-    asking::{Typed, print},
+    asking::{self, print},
     running::Refusal,
 };
 use crate::{
@@ -21,19 +21,17 @@ pub(super) fn list(args: &ListArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &ListArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    let typed = Typed::read(&args.server, context)?;
-    let offer = typed.ask(&args.server, context, async |open| Ok(open.offer().await))?;
-    let text = typed.secrets.mask(&shown(args, &offer, &typed.text)?);
+    let offer = asking::offered(&args.from, context)?;
+    let server = args
+        .from
+        .server
+        .typed()
+        .unwrap_or_else(|| "COMMAND".to_owned());
+    let text = asking::secrets(&args.from.server, context)?.mask(&shown(args, &offer, &server)?);
     if !print(&text, args.json, context) {
         return Ok(ExitCode::CouldNotRun);
     }
-    match &offer.missing {
-        None => Ok(ExitCode::Passed),
-        Some(missing) => Err(Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("the lists are not complete: {}", text::clean(missing)),
-        )),
-    }
+    asking::complete(&offer).map(|()| ExitCode::Passed)
 }
 
 /// What is printed.

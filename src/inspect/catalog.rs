@@ -9,6 +9,7 @@ use mcp::{
         SessionFacts,
         catalog::{Catalog, Listing},
     },
+    protocol::revision::Revision,
     session::Listed,
 };
 
@@ -18,8 +19,10 @@ const CHARACTERS_OF_A_TOKEN: usize = 4;
 /// What a server says of itself and what it lists.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offer {
-    /// The facts of the handshake.
-    facts: Option<Arc<SessionFacts>>,
+    /// The revision of the session; none is known of a bare list.
+    revision: Option<Revision>,
+    /// The result of `initialize` or `server/discover`; null of a bare list.
+    said: Value,
     /// Its lists.
     pub(crate) catalog: Catalog,
     /// Why a declared list is not known, or not to its end.
@@ -29,27 +32,61 @@ pub(crate) struct Offer {
 impl Offer {
     /// What was said in one session.
     pub(crate) fn new(facts: Option<&Arc<SessionFacts>>, listed: Listed) -> Self {
+        let said = facts.map(|facts| facts.initialize.clone());
         Self {
-            facts: facts.cloned(),
+            revision: facts.map(|facts| facts.revision),
+            said: said.unwrap_or_default(),
             catalog: listed.catalog,
             missing: listed.missing,
         }
     }
 
+    /// Reads a saved catalog, or a bare result of `tools/list`. Fails with what it is instead.
+    pub(crate) fn from_json(text: &str) -> Result<Self, String> {
+        let whole: Value =
+            serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+        let whole = match whole {
+            Value::Object(whole) => whole,
+            Value::Array(tools) => Map::from_iter([("tools".to_owned(), Value::Array(tools))]),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Map::new(),
+        };
+        let mut catalog = Catalog::default();
+        for listing in Listing::ALL {
+            let entries = whole.get(member(listing)).and_then(Value::as_array);
+            *catalog.list_mut(listing) = entries.cloned();
+        }
+        if catalog == Catalog::default() && !whole.contains_key("protocol") {
+            return Err(
+                "it is neither a catalog of `--save-catalog` nor a result of `tools/list`"
+                    .to_owned(),
+            );
+        }
+        let revision = whole.get("protocol").and_then(Value::as_str);
+        Ok(Self {
+            revision: revision.and_then(Revision::from_name),
+            said: Value::Object(whole),
+            catalog,
+            missing: None,
+        })
+    }
+
     /// `name version` of the server, as far as it said.
     pub(crate) fn server(&self) -> Option<String> {
-        self.facts.as_ref()?.server()
+        let facts = SessionFacts {
+            revision: self.revision.unwrap_or(Revision::NEWEST_HANDSHAKE),
+            initialize: self.said.clone(),
+        };
+        facts.server()
     }
 
     /// The revision of the session.
     pub(crate) fn revision(&self) -> Option<&'static str> {
-        Some(self.facts.as_ref()?.revision.name())
+        self.revision.map(Revision::name)
     }
 
     /// The instructions for the model.
     pub(crate) fn instructions(&self) -> Option<&str> {
-        let facts = self.facts.as_ref()?;
-        facts.initialize.get("instructions")?.as_str()
+        self.said.get("instructions")?.as_str()
     }
 
     /// The names of a list's entries: of resources the URI, of templates the URI template.
@@ -68,12 +105,12 @@ impl Offer {
     /// The whole offer as JSON, in a fixed order of members; a list that the server does not have is left out.
     pub(crate) fn json(&self) -> Value {
         let mut whole = Map::new();
-        if let Some(facts) = &self.facts {
-            whole.insert("protocol".to_owned(), facts.revision.name().into());
-            for member in ["serverInfo", "capabilities", "instructions"] {
-                if let Some(value) = facts.initialize.get(member) {
-                    whole.insert(member.to_owned(), value.clone());
-                }
+        if let Some(revision) = self.revision() {
+            whole.insert("protocol".to_owned(), revision.into());
+        }
+        for member in ["serverInfo", "_meta", "capabilities", "instructions"] {
+            if let Some(value) = self.said.get(member) {
+                whole.insert(member.to_owned(), value.clone());
             }
         }
         for listing in Listing::ALL {
@@ -104,5 +141,33 @@ pub(crate) fn member(listing: Listing) -> &'static str {
         Listing::Prompts => "prompts",
         Listing::Resources => "resources",
         Listing::ResourceTemplates => "resourceTemplates",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Offer;
+
+    #[test]
+    fn a_catalog_is_read_as_it_was_written() {
+        let whole = json!({
+            "protocol": "2025-11-25", "serverInfo": {"name": "s", "version": "1"}, "capabilities": {"tools": {}},
+            "instructions": "Be brief.", "tools": [{"name": "t"}], "prompts": [], "tokens": 6,
+        });
+        let offer = Offer::from_json(&whole.to_string()).unwrap();
+        assert_eq!(offer.json(), whole);
+        assert_eq!(offer.server().as_deref(), Some("s 1"));
+        let bare = Offer::from_json(r#"{"tools": [{"name": "t"}]}"#).unwrap();
+        assert_eq!(
+            bare.entries(mcp::observation::catalog::Listing::Tools)
+                .len(),
+            1
+        );
+        assert!(Offer::from_json(r#"[{"name": "t"}]"#).is_ok());
+        for wrong in ["", "{}", "1", r#"{"result": 1}"#] {
+            assert!(Offer::from_json(wrong).is_err(), "{wrong}");
+        }
     }
 }

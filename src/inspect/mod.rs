@@ -5,6 +5,7 @@
 
 pub(crate) mod call;
 pub(crate) mod catalog;
+pub(crate) mod effect;
 pub(crate) mod list;
 pub(crate) mod parameters;
 pub(crate) mod server;

@@ -1,0 +1,134 @@
+//! What a call of a tool may change, and which tools are called although nobody asked for that call.
+
+use serde_json::Value;
+
+use super::parameters;
+
+/// What a call may do, by the tool's annotations and its name. Annotations are the claims of an untrusted party; where they
+/// are missing, MCP says destructive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    /// Declared `readOnlyHint: true`, and its name says nothing else.
+    Read,
+    /// Declares nothing, and its name begins with a word for reading.
+    Likely,
+    /// Declared `destructiveHint: false`.
+    Write,
+    /// Anything else.
+    Destructive,
+}
+
+/// First words of names that read.
+const READS: [&str; 21] = [
+    "check", "count", "describe", "echo", "explain", "fetch", "find", "get", "inspect", "list",
+    "lookup", "ping", "preview", "query", "read", "resolve", "search", "show", "status",
+    "validate", "view",
+];
+
+/// Words of names that change something.
+const WRITES: [&str; 45] = [
+    "add", "append", "apply", "archive", "cancel", "clear", "close", "commit", "copy", "create",
+    "delete", "deploy", "destroy", "disable", "drop", "edit", "enable", "execute", "insert",
+    "install", "kill", "merge", "modify", "move", "patch", "post", "publish", "purge", "push",
+    "put", "remove", "rename", "replace", "reset", "restart", "run", "save", "send", "start",
+    "stop", "submit", "update", "upload", "wipe", "write",
+];
+
+/// What a call of this tool may do.
+pub(crate) fn effect(tool: &Value) -> Effect {
+    let name = parameters::text(tool, "name").unwrap_or_default();
+    let words = words(&name);
+    let writes = words.iter().any(|word| WRITES.contains(&&**word));
+    let annotations = tool.get("annotations").filter(|it| it.is_object());
+    let hint = |name: &str| annotations?.get(name)?.as_bool();
+    let reads = words.first().is_some_and(|word| READS.contains(&&**word));
+    match (hint("readOnlyHint"), hint("destructiveHint")) {
+        (Some(true), _) if !writes => Effect::Read,
+        (Some(false) | None, Some(false)) => Effect::Write,
+        (None, None) if reads && !writes => Effect::Likely,
+        (Some(_) | None, Some(_) | None) => Effect::Destructive,
+    }
+}
+
+/// The words of a name in small letters, divided at `_`, `-`, `.`, blanks and capital letters.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for character in name.chars() {
+        let divides = !character.is_alphanumeric();
+        if divides || (character.is_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        if let (false, Some(word)) = (divides, words.last_mut()) {
+            word.extend(character.to_lowercase());
+        }
+        was_small = character.is_lowercase() || character.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+impl Effect {
+    /// All of them, the mildest first.
+    pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Likely, Self::Write, Self::Destructive];
+
+    /// The word for `--allow`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Likely => "likely",
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Effect, effect, words};
+
+    #[test]
+    fn names_are_divided_into_words() {
+        for (name, wanted) in [
+            ("get_user-name.v2", &["get", "user", "name", "v2"][..]),
+            ("getUserName", &["get", "user", "name"]),
+            ("HTTPGet", &["httpget"]),
+            ("__", &[]),
+        ] {
+            assert_eq!(words(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_effect_is_what_is_declared_unless_the_name_says_more() {
+        let tool = |name: &str, annotations: Value| {
+            effect(&json!({"name": name, "annotations": annotations}))
+        };
+        let none = Value::Null;
+        let read = json!({"readOnlyHint": true});
+        for (found, wanted) in [
+            (tool("get_settings", read.clone()), Effect::Read),
+            (tool("anything", read.clone()), Effect::Read),
+            (tool("delete_all", read), Effect::Destructive),
+            (tool("get_settings", none.clone()), Effect::Likely),
+            (tool("settings", none.clone()), Effect::Destructive),
+            (tool("get_and_delete", none.clone()), Effect::Destructive),
+            (
+                tool("save", json!({"destructiveHint": false})),
+                Effect::Write,
+            ),
+            (
+                tool("get", json!({"destructiveHint": true})),
+                Effect::Destructive,
+            ),
+            (
+                tool("get", json!({"readOnlyHint": false})),
+                Effect::Destructive,
+            ),
+        ] {
+            assert_eq!(found, wanted);
+        }
+    }
+}
