@@ -1,9 +1,11 @@
 //! The clap types, one file per command.
 
 pub(crate) mod arguments;
+pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod ci;
 pub(crate) mod completions;
+pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod list;
 pub(crate) mod options;
@@ -70,6 +72,12 @@ pub(crate) enum Command {
     List(Box<list::ListArgs>),
     /// Call a tool of a server once, and print the answer
     Call(Box<call::CallArgs>),
+    /// Write a suite from what a server offers: settings, assertions, and a workflow
+    Init(Box<generate::InitArgs>),
+    /// Write an assertion for each tool of a server
+    Generate(Box<generate::GenerateArgs>),
+    /// Probe what a server offers: which tools answer, crash, hang
+    Audit(Box<audit::AuditArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders
     Reap(reap::ReapArgs),
     /// Serve a well-behaved MCP server on stdio or HTTP that misbehaves on demand

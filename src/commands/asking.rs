@@ -15,7 +15,10 @@ use crate::{
     deliver::stdout::Stdout,
     inspect::{
         catalog::Offer,
-        server::{Asked, Open, Unanswered},
+        effect::Effect,
+        sample::{Sources, first_file},
+        server::{Asked, Declares, Open, Unanswered},
+        written,
     },
     run::RunEnd,
 };
@@ -68,19 +71,15 @@ pub(super) fn offer(args: &CatalogArgs, context: &Context) -> Result<Offer, Refu
 
 /// What a server offers, as far as it said; written where the options say.
 pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
-    let offer = match &args.catalog {
-        Some(path) => {
-            let unusable = |why: String| {
-                Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()))
-            };
-            let text = regular_text(path, LONGEST_CATALOG);
-            let text = text.map_err(|error| unusable(error.to_string()))?;
-            Offer::from_json(&text).map_err(unusable)?
-        }
-        None => {
-            let typed = Typed::read(&args.server, context)?;
-            typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
-        }
+    let offer = if let Some(path) = &args.catalog {
+        let unusable =
+            |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
+        let text = regular_text(path, LONGEST_CATALOG);
+        let text = text.map_err(|error| unusable(error.to_string()))?;
+        Offer::from_json(&text).map_err(unusable)?
+    } else {
+        let typed = Typed::read(&args.server, context)?;
+        typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
     };
     if let Some(path) = &args.save_catalog {
         let written = std::fs::write(path, format!("{:#}\n", offer.json()));
@@ -127,9 +126,13 @@ pub(super) struct Typed {
     /// How it is reached.
     server: Arc<Server>,
     revision: RevisionWanted,
+    /// What the client declares.
+    pub(super) declares: Declares,
     fixture: Option<Arc<Fixture>>,
     /// Values that are not shown.
     pub(super) secrets: Secrets,
+    /// The headers as they were typed.
+    headers: Vec<String>,
 }
 
 impl Typed {
@@ -160,9 +163,46 @@ impl Typed {
             text,
             server,
             revision: revision(args.protocol.as_deref())?,
+            declares: Declares::Everything,
             fixture: fixture.map(running::open_fixture).transpose()?,
             secrets,
+            headers: args.headers.clone(),
         })
+    }
+
+    /// What may be called unasked: all in a container without a network, what probably only reads in a process or
+    /// container that we started, what is declared to read behind a url.
+    pub(super) fn allows(&self) -> Effect {
+        match &self.server.target {
+            Target::Container { container, .. } => match container.network.as_deref() {
+                None | Some("none") => Effect::Destructive,
+                Some(_) => Effect::Likely,
+            },
+            Target::Process(_) | Target::Builtin { .. } => Effect::Likely,
+            Target::Url { .. } | Target::None => Effect::Read,
+        }
+    }
+
+    /// What arguments can be made of: the fixture's first file, as the server sees it, and a listed resource.
+    pub(super) fn sources(args: &ServerArgs) -> Sources {
+        let folder = args.fixture.as_deref();
+        let file = folder.and_then(first_file);
+        Sources {
+            file: file.map(|file| format!("{{{{fixture}}}}/{file}")),
+            folder: folder.map(|_| "{{fixture}}".to_owned()),
+            resource: None,
+        }
+    }
+
+    /// The server as a suite names it, a YAML flow mapping. Values of options and variables whose names say that they are
+    /// secret, and all headers, are taken from the environment; [`Self::needed`] names the variables.
+    pub(super) fn yaml(&self) -> String {
+        written::server(&self.text, &self.headers).0
+    }
+
+    /// The variables that [`Self::yaml`] reads.
+    pub(super) fn needed(&self) -> Vec<String> {
+        written::server(&self.text, &self.headers).1
     }
 
     /// Starts the server, lets `question` talk to it, and ends all that was started.
@@ -172,12 +212,27 @@ impl Typed {
         context: &Context,
         question: impl AsyncFnOnce(&mut Open) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
+        self.with_servers(args, context, async |asked| {
+            let mut open = asked.open().await.map_err(|it| self.unanswered(it))?;
+            let answered = question(&mut open).await;
+            Box::pin(open.end(asked.host)).await;
+            answered
+        })
+    }
+
+    /// Lets `work` start as many servers as it wants, which it ends itself, and ends all that was started beside.
+    pub(super) fn with_servers<T>(
+        &self,
+        args: &ServerArgs,
+        context: &Context,
+        work: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         context.interrupts.listen();
         let runtime = runtime::of_this_thread()
             .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
         let answered = unless_panicked((&runtime, context), async {
             host::sweep::before_run().await;
-            let answered = self.answered(args, context, question).await;
+            let answered = self.worked(args, context, work).await;
             let end = if context.interrupts.came() {
                 RunEnd::Interrupted
             } else {
@@ -193,11 +248,11 @@ impl Typed {
         answered
     }
 
-    async fn answered<T>(
+    async fn worked<T>(
         &self,
         args: &ServerArgs,
         context: &Context,
-        question: impl AsyncFnOnce(&mut Open) -> Result<T, Refusal>,
+        work: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let (containers, image) = self.image(args, context).await?;
         let host = Host {
@@ -209,18 +264,13 @@ impl Typed {
         };
         let asked = Asked {
             target: &self.server.target,
+            declares: self.declares,
             revision: self.revision,
             host: &host,
             image,
             timeout: args.timeout,
         };
-        let mut open = asked.open().await.map_err(|it| self.unanswered(it))?;
-        let answered = tokio::select! {
-            answered = question(&mut open) => answered,
-            () = host.interrupt.cancelled() => Err(Refusal::new(ExitCode::Interrupted, "interrupted")),
-        };
-        Box::pin(open.end(&host)).await;
-        answered
+        work(&asked).await
     }
 
     /// The image that the container is made of, and the engine that makes it.

@@ -13,9 +13,10 @@ use super::{
 use crate::{
     cli::call::CallArgs,
     inspect::{
-        call::{self, Answered, Kept},
+        call::{self, Answered},
         parameters,
         server::{Open, Unanswered},
+        stub::Stub,
     },
 };
 use mcp::observation::{
@@ -23,7 +24,6 @@ use mcp::observation::{
     catalog::Listing,
     disruption::{Disruption, DisruptionKind, Phase},
 };
-use suite::plan::ServerOverride;
 use text::exit::ExitCode;
 
 /// What was asked and answered.
@@ -141,28 +141,16 @@ fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
 
 /// The call as a suite file.
 fn kept(args: &CallArgs, typed: &Typed, called: &Called) -> String {
-    let quoted = |word: &str| Value::from(word).to_string();
-    let server = match ServerOverride::from_text(&typed.text) {
-        Ok(ServerOverride::Url(url)) => format!("{{url: {}}}", quoted(&url)),
-        Ok(ServerOverride::Command { program, args }) => {
-            let words: Vec<String> = args.iter().map(|word| quoted(word)).collect();
-            format!(
-                "{{command: {}, args: [{}]}}",
-                quoted(&program),
-                words.join(", ")
-            )
-        }
-        Err(_) => "{}".to_owned(),
-    };
-    let kept = Kept {
-        server,
+    let stub = Stub {
+        server: Some(&typed.yaml()),
         tool: &args.tool,
         arguments: &called.arguments,
         has_output_schema: called.has_output_schema,
-        seen: &called.seen,
+        seen: Some(&called.seen),
         again: called.again.as_ref(),
+        skip: None,
     };
-    typed.secrets.mask(&kept.yaml())
+    typed.secrets.mask(&stub.yaml())
 }
 
 /// Writes a new file; an existing one is never replaced.

@@ -3,10 +3,12 @@
 
 mod action;
 mod asking;
+mod audit;
 mod call;
 mod ci;
 mod completions;
 mod environment;
+mod generate;
 mod list;
 mod post;
 mod reap;
@@ -201,6 +203,9 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Ci(args) => ci::ci(&args, &context.without_job()).number(),
         Command::List(args) => list::list(&args, context).number(),
         Command::Call(args) => call::call(&args, context).number(),
+        Command::Init(args) => generate::init(&args, context).number(),
+        Command::Generate(args) => generate::generate(&args, context).number(),
+        Command::Audit(args) => audit::audit(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),

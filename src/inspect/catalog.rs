@@ -9,7 +9,7 @@ use mcp::{
         SessionFacts,
         catalog::{Catalog, Listing},
     },
-    protocol::revision::Revision,
+    protocol::revision::{Lifecycle, Revision},
     session::Listed,
 };
 
@@ -82,6 +82,19 @@ impl Offer {
     /// The revision of the session.
     pub(crate) fn revision(&self) -> Option<&'static str> {
         self.revision.map(Revision::name)
+    }
+
+    /// Whether the session began with a handshake.
+    pub(crate) fn has_handshake(&self) -> bool {
+        let lifecycle = self.revision.map(Revision::lifecycle);
+        lifecycle.is_none_or(|it| it == Lifecycle::Handshake)
+    }
+
+    /// Whether the server declares a capability.
+    pub(crate) fn declares(&self, capability: &str) -> bool {
+        self.said
+            .pointer("/capabilities")
+            .is_some_and(|it| it.get(capability).is_some())
     }
 
     /// The instructions for the model.

@@ -69,9 +69,6 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 }
 
 impl Effect {
-    /// All of them, the mildest first.
-    pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Likely, Self::Write, Self::Destructive];
-
     /// The word for `--allow`.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -79,6 +76,16 @@ impl Effect {
             Self::Likely => "likely",
             Self::Write => "write",
             Self::Destructive => "destructive",
+        }
+    }
+
+    /// Why a call that may do this is not made.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Read => "it is declared to only read",
+            Self::Likely => "nothing is declared, and its name says that it reads",
+            Self::Write => "it is declared to change something",
+            Self::Destructive => "nothing declares that it is not destructive",
         }
     }
 }

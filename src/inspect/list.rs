@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     catalog::{Offer, member},
     parameters::{self, Parameter},
+    sample::{Sources, Which, sample},
 };
 use mcp::observation::catalog::Listing;
 use text::{clean, count, head};
@@ -88,7 +89,9 @@ pub(crate) fn entry(listing: Listing, entry: &Value, server: &str) -> String {
 /// A command line that calls the tool with arguments that its schema suggests.
 fn sample_call(tool: &Value, server: &str) -> String {
     let empty = Value::Object(Map::new());
-    let sample = parameters::sample(tool.get("inputSchema").unwrap_or(&empty));
+    let schema = tool.get("inputSchema").unwrap_or(&empty);
+    let sample = sample(schema, Which::Required, &Sources::default());
+    let sample = sample.arguments.as_object().cloned().unwrap_or_default();
     let name = parameters::text(tool, "name").unwrap_or_default();
     let mut words = vec!["mcp-assert", "call", "--server", server, &name].into_iter();
     let mut line = shell_words::join(words.by_ref());

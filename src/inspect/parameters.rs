@@ -139,50 +139,11 @@ fn takes(schema: &Value) -> Takes {
     }
 }
 
-/// Arguments that the schema's own words suggest: examples, constants, defaults, the first of an enumeration, else a
-/// value of the type. Only required parameters.
-pub(crate) fn sample(schema: &Value) -> Map<String, Value> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array);
-    let required = required.into_iter().flatten().filter_map(Value::as_str);
-    required
-        .map(|name| {
-            let declared = properties.and_then(|all| all.get(name));
-            (name.to_owned(), declared.map_or(Value::Null, example))
-        })
-        .collect()
-}
-
-fn example(schema: &Value) -> Value {
-    let first = |word: &str| schema.get(word)?.as_array()?.first().cloned();
-    let stated = first("examples")
-        .or_else(|| schema.get("const").cloned())
-        .or_else(|| schema.get("default").cloned())
-        .or_else(|| first("enum"));
-    if let Some(stated) = stated {
-        return stated;
-    }
-    for word in ["anyOf", "oneOf"] {
-        if let Some(branch) = first(word) {
-            return example(&branch);
-        }
-    }
-    match schema.get("type").and_then(Value::as_str) {
-        Some("integer") => schema.get("minimum").cloned().unwrap_or_else(|| 1.into()),
-        Some("number") => schema.get("minimum").cloned().unwrap_or_else(|| 1.into()),
-        Some("boolean") => true.into(),
-        Some("array") => Value::Array(Vec::new()),
-        Some("object") => Value::Object(sample(schema)),
-        Some("null") => Value::Null,
-        Some(_) | None => "TODO".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{kind, sample, typed};
+    use super::{kind, typed};
 
     #[test]
     fn types_are_short() {
@@ -226,16 +187,5 @@ mod tests {
         let refused = Err("`count` takes integer, and `twelve` is not JSON".to_owned());
         assert_eq!(read("count=twelve"), refused);
         assert_eq!(read("alone"), Err("`alone` is not `name=value`".to_owned()));
-    }
-
-    #[test]
-    fn a_sample_has_what_is_required() {
-        let schema = json!({"required": ["a", "b", "c", "d", "e"], "properties": {
-            "a": {"type": "string", "examples": ["x"]}, "b": {"type": "integer", "minimum": 5},
-            "c": {"enum": ["one", "two"]}, "d": {"anyOf": [{"type": "boolean"}]}, "e": {"type": "string"},
-            "f": {"type": "string"},
-        }});
-        let wanted = json!({"a": "x", "b": 5, "c": "one", "d": true, "e": "TODO"});
-        assert_eq!(Value::Object(sample(&schema)), wanted);
     }
 }

@@ -7,6 +7,7 @@ use std::{
 
 use serde_json::Value;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use host::{
     container::image::ReadyImage,
@@ -31,7 +32,7 @@ use mcp::{
         subject::{Subject, ToolCall},
         template::{Bindings, Template, UnknownNames, ValueTemplate},
     },
-    session::{Hooks, OnEnd, Script, Session},
+    session::{Hooks, Listed, OnEnd, Script, Session},
     transport::clock::JobClock,
 };
 use suite::model::{runtime_rules::Lookup, server::Target};
@@ -42,6 +43,8 @@ use super::catalog::Offer;
 pub(crate) struct Asked<'a> {
     /// The server.
     pub(crate) target: &'a Target,
+    /// What the client declares.
+    pub(crate) declares: Declares,
     /// The revision to speak.
     pub(crate) revision: RevisionWanted,
     /// What servers are started with.
@@ -59,6 +62,7 @@ pub(crate) struct Open {
     place: Place,
     bindings: Bindings,
     timeout: Duration,
+    interrupt: CancellationToken,
 }
 
 /// A question that was not answered.
@@ -70,7 +74,21 @@ pub(crate) struct Unanswered {
     pub(crate) stderr: StderrTail,
 }
 
+/// What the client declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Declares {
+    /// Everything: some servers list more to such a client.
+    Everything,
+    /// Nothing, as an assertion's client that says nothing of it.
+    Nothing,
+}
+
 impl Asked<'_> {
+    /// Whether a signal ended the work.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.host.interrupt.is_cancelled()
+    }
+
     /// Starts the server in a fresh place and shakes hands.
     pub(crate) async fn open(&self) -> Result<Open, Unanswered> {
         let begun = Instant::now();
@@ -133,13 +151,14 @@ impl Asked<'_> {
         };
         match started {
             Ok(Server { connection, peer }) => {
-                let client = client(self.revision);
+                let client = client(self.revision, self.declares);
                 Ok(Open {
                     session: Session::open(connection, &client, Some(peer.end_watch())),
                     peer,
                     place,
                     bindings,
                     timeout: self.timeout,
+                    interrupt: self.host.interrupt.clone(),
                 })
             }
             Err(disruption) => {
@@ -155,16 +174,32 @@ impl Open {
     /// All that the server offers, to the last page.
     pub(crate) async fn offer(&mut self) -> Offer {
         let deadline = Instant::now() + self.timeout;
-        let listed = self.session.catalog(deadline).await;
+        let listed = tokio::select! {
+            listed = self.session.catalog(deadline) => listed,
+            () = self.interrupt.cancelled() => Listed {
+                missing: Some("interrupted".to_owned()),
+                ..Listed::default()
+            },
+        };
         Offer::new(self.session.facts(), listed)
     }
 
     /// Calls a tool once.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Observation {
-        let subject = Subject::Tool(ToolCall {
+        let call = ToolCall {
             tool: Template::new(tool),
             args: ValueTemplate::new(arguments),
-        });
+        };
+        self.perform(&Subject::Tool(call)).await
+    }
+
+    /// Whether the session can go on.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.session.is_usable() && self.peer.status().is_none()
+    }
+
+    /// Does what an assertion would do.
+    pub(crate) async fn perform(&mut self, subject: &Subject) -> Observation {
         let hooks = Hooks {
             after_step: Box::new(|_, _| None),
             awaited: Box::new(|_, _| None),
@@ -172,13 +207,23 @@ impl Open {
         };
         let script = Script {
             setup: &[],
-            subject: &subject,
+            subject,
             hooks: &hooks,
         };
         let deadline = Instant::now() + self.timeout;
         let mut bindings = self.bindings.clone();
-        let seen = self.session.perform(script, &mut bindings, deadline);
-        Box::pin(seen).await
+        let seen = Box::pin(self.session.perform(script, &mut bindings, deadline));
+        tokio::select! {
+            seen = seen => seen,
+            () = self.interrupt.cancelled() => Observation {
+                disruption: Some(Disruption::new(
+                    DisruptionKind::Interrupted,
+                    Phase::Subject,
+                    "interrupted",
+                )),
+                ..Observation::default()
+            },
+        }
     }
 
     /// What it wrote to stderr so far.
@@ -194,6 +239,7 @@ impl Open {
             place,
             bindings: _,
             timeout: _,
+            interrupt: _,
         } = self;
         peer.ask();
         let patience = Patience::default();
@@ -212,8 +258,14 @@ impl Open {
     }
 }
 
-/// A client that declares everything, because some servers list more to such a client. It answers with fixed values.
-fn client(revision: RevisionWanted) -> ClientBehaviour {
+/// The client. One that declares everything answers with fixed values.
+fn client(revision: RevisionWanted, declares: Declares) -> ClientBehaviour {
+    if declares == Declares::Nothing {
+        return ClientBehaviour {
+            revision,
+            ..ClientBehaviour::default()
+        };
+    }
     ClientBehaviour {
         revision,
         roots: Some(Vec::new()),

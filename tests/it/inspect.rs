@@ -5,7 +5,7 @@ use std::{
     process::Stdio,
 };
 
-use crate::harness::{BINARY, Project};
+use crate::harness::{BINARY, Project, Ran};
 
 /// A server that lists one harmless tool, one whose texts are hostile, and answers calls of `stubborn` never.
 const SERVER: &str = r"
@@ -181,6 +181,7 @@ assert:
     json_path:
       \"$.sent.a\": 4
       \"$.sent.mode\": \"x\"
+timeout: 30s
 ";
     assert_eq!(project.read("evals/add.yaml"), wanted);
     assert_eq!(project.run(&["run", "evals"]).code, 0);
@@ -281,4 +282,255 @@ fn a_server_behind_a_url_is_asked_like_one_that_is_started() {
     serving.kill().unwrap();
     serving.wait().unwrap();
     assert_eq!(far.json()["tools"], here["tools"], "{}", far.stderr);
+}
+
+/// A server of twenty tools, of which some go wrong in their own way. It writes the calls to `calls.txt`.
+const TWENTY: &str = r"
+import json, os, sys, time
+wrong = {3: 'crash', 5: 'hang', 7: 'trace', 9: 'internal', 11: 'params', 13: 'failed', 15: 'secret'}
+def tool(n):
+    hints = {} if n == 19 else {'annotations': {'readOnlyHint': True}}
+    return {'name': 'tool_%d' % n, 'inputSchema': {'type': 'object', 'required': ['n'],
+            'properties': {'n': {'type': 'integer', 'minimum': n}}}, **hints}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if 'id' not in asked: continue
+    answer = {'result': {}}
+    if asked['method'] == 'initialize':
+        answer = {'result': {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
+                             'serverInfo': {'name': 'twenty', 'version': '1'}}}
+    elif asked['method'] == 'tools/list':
+        answer = {'result': {'tools': [tool(n) for n in range(20)]}}
+    elif asked['method'] == 'tools/call':
+        name = asked['params']['name']
+        open('calls.txt', 'a').write(name + '\n')
+        what = wrong.get(int(name[5:])) if name.startswith('tool_') else 'params'
+        text, failed = 'ok %s at %s' % (name, time.time()), False
+        if what == 'crash': sys.stderr.write('out of luck\n'); sys.exit(7)
+        if what == 'hang': continue
+        if what == 'trace': text = 'Traceback:\n  File %s, line 3, in f\n  File %s, line 9, in g' % ('\x22a.py\x22', '\x22b.py\x22')
+        if what == 'failed': failed = True
+        if what == 'secret': text = 'key is ' + os.environ.get('SERVICE_TOKEN', '')
+        answer = {'result': {'content': [{'type': 'text', 'text': text}], 'isError': failed}}
+        if what == 'internal': answer = {'error': {'code': -32603, 'message': 'oh no'}}
+        if what == 'params': answer = {'error': {'code': -32602, 'message': 'bad'}}
+    elif asked['method'] not in ('ping',):
+        answer = {'error': {'code': -32601, 'message': 'unknown method'}}
+    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], **answer}), flush=True)
+";
+
+#[test]
+fn an_audit_tells_every_tool_apart_and_goes_on() {
+    let project = Project::new().file("server.py", TWENTY);
+    let audit = |more: &[&str]| {
+        let base = ["audit", "--server", "python3 server.py", "--timeout", "2s"];
+        let mut command = project.command(&[&base[..], more].concat());
+        command.env("SERVICE_TOKEN", "tok-0123456789");
+        project.finish(command)
+    };
+    let ran = audit(&["--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let found = ran.json();
+    let class = |n: usize| found["results"][n]["class"].as_str().unwrap().to_owned();
+    let wrong = [
+        (3, "crash"),
+        (5, "timeout"),
+        (7, "exposed"),
+        (9, "protocol_error"),
+        (11, "rejected"),
+        (13, "tool_error"),
+        (15, "exposed"),
+        (19, "skipped"),
+    ];
+    for n in 0..20 {
+        let wanted = wrong.iter().find(|(at, _)| *at == n);
+        assert_eq!(
+            class(n),
+            wanted.map_or("healthy", |(_, class)| class),
+            "{n}: {found:#}"
+        );
+    }
+    // 5 of 19 went wrong.
+    assert_eq!(found["score"], 73);
+    assert_eq!(found["scores"]["protocol"], 100);
+    assert_eq!(found["results"][3]["reproducible"], true);
+    assert!(
+        found["results"][3]["stderr"]
+            .as_str()
+            .unwrap()
+            .contains("out of luck")
+    );
+    assert_eq!(found["results"][4]["args"]["n"], 4);
+    assert_eq!(found["results"][0]["status"], "healthy");
+    assert_eq!(found["results"][3]["error_code"], "E201");
+    assert!(!project.read("calls.txt").contains("tool_19"));
+    assert!(!ran.stdout.contains("tok-0123456789"), "{}", ran.stdout);
+    let people = audit(&["--only", "tool_[0-4]", "--threshold", "90"]);
+    assert_eq!(people.code, 1, "{}", people.stdout);
+    let crash = people.stdout.find("crash").unwrap();
+    assert!(
+        crash < people.stdout.find("healthy").unwrap(),
+        "{}",
+        people.stdout
+    );
+    assert_eq!(audit(&["--only", "nothing", "--threshold", "1"]).code, 4);
+    assert_eq!(audit(&["--only", "[", "--json"]).code, 2);
+    assert_eq!(
+        audit(&["--allow", "destructive", "--only", "tool_19"]).code,
+        0
+    );
+    assert!(project.read("calls.txt").contains("tool_19"));
+}
+
+#[test]
+fn an_audit_writes_assertions_and_those_of_crashes_stay_red() {
+    let project = Project::new().file("server.py", TWENTY);
+    let server = [
+        "--server",
+        "python3 server.py",
+        "--only",
+        "tool_[34]",
+        "--output",
+        "evals",
+    ];
+    let ran = project.run(&[&["audit"], &server[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = project.run(&["run", "evals", "--json"]);
+    let results = ran.json();
+    let status = |name: &str| {
+        let results = results.as_array().unwrap().iter();
+        let mut named = results.filter(|it| it["name"] == format!("{name} answers"));
+        named.next().unwrap()["status"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(status("tool_4"), "PASS");
+    assert_eq!(status("tool_3"), "FAIL");
+}
+
+#[test]
+fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
+    let server = TWENTY.replace("3: 'crash', 5: 'hang', ", "");
+    let project = Project::new().file("server.py", server);
+    let words = [
+        "--ci",
+        "--",
+        "python3",
+        "server.py",
+        "--api-key",
+        "sk-very-secret",
+    ];
+    let ran = project.run(&[&["init"], &words[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("set these variables before a run: API_KEY"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!project.read("calls.txt").contains("tool_19"));
+    let settings = project.read("evals/mcp-assert.yaml");
+    assert!(
+        settings.contains("\"{{env.API_KEY}}\"") && !settings.contains("very-secret"),
+        "{settings}"
+    );
+    assert!(
+        project
+            .read(".github/workflows/mcp-assert.yml")
+            .contains("API_KEY: ${{ secrets.API_KEY }}")
+    );
+    // Each answer tells the time, which differs.
+    assert!(
+        !project.read("evals/tool_2.yaml").contains("contains"),
+        "{}",
+        project.read("evals/tool_2.yaml")
+    );
+    assert!(project.read("evals/tool_19.yaml").contains("skip: true"));
+    let ran = run_suite(&project);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("21 assertions, 20 passed, 1 skipped"),
+        "{}",
+        ran.stdout
+    );
+    let again = project.run(&[&["init"], &words[..]].concat());
+    assert_eq!(again.code, 2);
+    assert!(
+        again
+            .stderr
+            .contains("`evals/mcp-assert.yaml` exists already"),
+        "{}",
+        again.stderr
+    );
+    // What changes in the server is seen.
+    let text = project.read("server.py");
+    for (from, to) in [
+        ("'tool_%d' % n", "'tool%d' % n"),
+        ("'type': 'integer'", "'type': 'string'"),
+        ("7: 'trace'", "6: 'internal'"),
+    ] {
+        let project = project_of(&project).file("server.py", text.replace(from, to));
+        assert_eq!(run_suite(&project).code, 1, "{from}");
+    }
+}
+
+fn run_suite(project: &Project) -> Ran {
+    let mut command = project.command(&["run", "evals", "--strict-vacuity"]);
+    command.env("API_KEY", "sk-very-secret");
+    project.finish(command)
+}
+
+/// A project with the same suite.
+fn project_of(other: &Project) -> Project {
+    let mut project = Project::new();
+    for entry in std::fs::read_dir(other.path().join("evals")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let path = format!("evals/{name}");
+        let text = other.read(&path);
+        project = project.file(&path, text);
+    }
+    project
+}
+
+#[test]
+fn stubs_of_a_catalog_need_no_server() {
+    let project = Project::new().file("server.py", TWENTY);
+    let saved = project.run(&[
+        "list",
+        "--save-catalog",
+        "c.json",
+        "--",
+        "python3",
+        "server.py",
+    ]);
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    let generate = ["generate", "--catalog", "c.json", "--output", "evals"];
+    let ran = project.run(&generate);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("wrote 21 files to evals"),
+        "{}",
+        ran.stderr
+    );
+    let again = project.run(&generate);
+    assert!(
+        again.stderr.contains("kept what was there"),
+        "{}",
+        again.stderr
+    );
+    let listed = project.run(&["list", "--catalog", "c.json"]);
+    assert!(listed.stdout.contains("20 tools"), "{}", listed.stdout);
+    let bad = project.run(&["list", "--catalog", "server.py"]);
+    assert_eq!(bad.code, 2, "{}", bad.stderr);
+    let run = project.run(&[
+        "run",
+        "evals",
+        "--server",
+        "python3 server.py",
+        "--filter",
+        "tool_2 ",
+    ]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let example = Project::new();
+    assert_eq!(example.run(&["init"]).code, 0);
+    assert_eq!(example.run(&["validate"]).code, 0);
+    assert_eq!(example.run(&["init"]).code, 2);
 }

@@ -1,0 +1,461 @@
+//! `mcp-assert generate` and `mcp-assert init`: a suite from what a server offers.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    Context,
+    asking::{Typed, complete, offer},
+    audit::allowed,
+    running::Refusal,
+};
+use crate::{
+    cli::generate::{GenerateArgs, InitArgs},
+    inspect::{
+        audit::Audit,
+        catalog::Offer,
+        effect::{Effect, effect},
+        parameters::text,
+        probe::Class,
+        sample::{Sample, Sources, Which, sample},
+        server::{Asked, Declares},
+        stub::{self, Stub},
+    },
+};
+use mcp::observation::{Observation, catalog::Listing};
+use text::exit::ExitCode;
+
+/// The names of a settings file.
+const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
+
+/// Writes an assertion for each tool.
+pub(super) fn generate(args: &GenerateArgs, context: &Context) -> ExitCode {
+    let written = generated(args, context);
+    written.unwrap_or_else(|refusal| refusal.say(context))
+}
+
+/// Writes a suite: settings, assertions, and a workflow where it is wanted.
+pub(super) fn init(args: &InitArgs, context: &Context) -> ExitCode {
+    let written = match args.server.typed() {
+        Some(_) => begun(args, context),
+        None => begun_without_server(&args.folder, context),
+    };
+    written.unwrap_or_else(|refusal| refusal.say(context))
+}
+
+fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let server = &args.from.server;
+    let mut files = Files::new(&args.output, args.overwrite);
+    let is_named = SETTINGS.iter().any(|name| args.output.join(name).exists());
+    if server.typed().is_none() {
+        let offer = offer(&args.from, context)?;
+        let called = offer
+            .entries(Listing::Tools)
+            .iter()
+            .map(|tool| Called::untouched(tool, &Sources::default()));
+        let called: Vec<Called> = called.collect();
+        write_suite(&offer, &called, None, args.include_writes, &mut files)?;
+        return Ok(files.told(context));
+    }
+    let mut typed = Typed::read(server, context)?;
+    typed.declares = Declares::Nothing;
+    let allow = args
+        .probe
+        .then(|| allowed(args.allow, false).unwrap_or_else(|| typed.allows()));
+    let sources = Typed::sources(server);
+    let (offer, called) = typed.with_servers(server, context, async |asked| {
+        asked_all(asked, &typed, allow, &sources).await
+    })?;
+    let yaml = typed.yaml();
+    let named = (!is_named).then_some(yaml.as_str());
+    write_suite(&offer, &called, named, args.include_writes, &mut files)?;
+    tell_needed(&typed, context);
+    Ok(files.told(context))
+}
+
+fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    for name in SETTINGS {
+        let settings = args.folder.join(name);
+        if settings.exists() {
+            let message = format!("`{}` exists already", settings.display());
+            return Err(Refusal::invalid(message)
+                .with_help("`generate --output DIR` adds assertions to a suite that is there"));
+        }
+    }
+    let mut typed = Typed::read(&args.server, context)?;
+    typed.declares = Declares::Nothing;
+    let sources = Typed::sources(&args.server);
+    let (offer, called) = typed.with_servers(&args.server, context, async |asked| {
+        asked_all(asked, &typed, Some(Effect::Read), &sources).await
+    })?;
+    let mut files = Files::new(&args.folder, false);
+    let fixture = args.server.fixture.as_deref();
+    let fixture = fixture.map(|folder| {
+        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        format!("fixture: {}\n", Value::from(folder.display().to_string()))
+    });
+    let settings = format!(
+        "# The defaults of all assertions in this folder.\n{}defaults:\n  server: {}\n  timeout: 30s\n",
+        fixture.unwrap_or_default(),
+        typed.yaml()
+    );
+    files.write(SETTINGS[0], &settings)?;
+    write_suite(&offer, &called, None, false, &mut files)?;
+    if args.ci {
+        write_workflow(&args.folder, &typed, context)?;
+    }
+    tell_needed(&typed, context);
+    let code = files.told(context);
+    let folder = args.folder.display().to_string();
+    context.say(&format!(
+        "try it: {}\n",
+        shell_words::join(["mcp-assert", "run", &folder])
+    ));
+    Ok(code)
+}
+
+/// The two files that the Go tool starts with.
+fn begun_without_server(folder: &Path, context: &Context) -> Result<ExitCode, Refusal> {
+    let mut files = Files::new(folder, false);
+    let path = folder.join("read_file.yaml");
+    if path.exists() {
+        return Err(Refusal::invalid(format!(
+            "`{}` exists already",
+            path.display()
+        )));
+    }
+    files.write("read_file.yaml", EXAMPLE)?;
+    files.write("fixtures/hello.txt", "Hello, world!\n")?;
+    let code = files.told(context);
+    let fixtures = folder.join("fixtures").display().to_string();
+    let folder = folder.display().to_string();
+    let words = ["mcp-assert", "run", &folder, "--fixture", &fixtures];
+    context.say(&format!("try it: {}\n", shell_words::join(words)));
+    Ok(code)
+}
+
+/// The assertion to start from: the keys that the Go tool's has.
+const EXAMPLE: &str = r#"# An assertion: a tool of a server is called, and its answer compared with what is expected.
+name: my_tool returns expected output
+server:
+  command: npx
+  args: ["-y", "@modelcontextprotocol/server-filesystem", "{{fixture}}"]
+assert:
+  tool: read_file
+  args:
+    path: "{{fixture}}/hello.txt"
+  expect:
+    not_error: true
+    not_empty: true
+    contains: ["Hello, world!"]
+timeout: 15s
+"#;
+
+/// A tool, and what came of calling it.
+struct Called {
+    tool: Value,
+    sample: Sample,
+    effect: Effect,
+    seen: Option<Observation>,
+    again: Option<Observation>,
+}
+
+impl Called {
+    /// A tool that is not called.
+    fn untouched(tool: &Value, sources: &Sources) -> Self {
+        let empty = json!({});
+        let schema = tool.get("inputSchema").unwrap_or(&empty);
+        Self {
+            tool: tool.clone(),
+            sample: sample(schema, Which::Required, sources),
+            effect: effect(tool),
+            seen: None,
+            again: None,
+        }
+    }
+
+    fn name(&self) -> String {
+        text(&self.tool, "name").unwrap_or_default()
+    }
+}
+
+/// What the server offers, and what its tools answer twice, as far as they may be called: `None` calls none.
+async fn asked_all(
+    asked: &Asked<'_>,
+    typed: &Typed,
+    allow: Option<Effect>,
+    sources: &Sources,
+) -> Result<(Offer, Vec<Called>), Refusal> {
+    let mut open = asked.open().await.map_err(|it| typed.unanswered(it))?;
+    let offer = open.offer().await;
+    let mut sources = sources.clone();
+    let resources = offer.names(Listing::Resources);
+    sources.resource = resources.first().map(|uri| (*uri).to_owned());
+    let tools = offer.entries(Listing::Tools).iter();
+    let mut called: Vec<Called> = tools
+        .map(|tool| Called::untouched(tool, &sources))
+        .collect();
+    for one in &mut called {
+        if allow.is_none_or(|allow| one.effect > allow) || one.sample.refused.is_some() {
+            continue;
+        }
+        one.seen = Some(open.call(&one.name(), one.sample.arguments.clone()).await);
+        if !open.is_usable() {
+            Box::pin(open.end(asked.host)).await;
+            open = asked.open().await.map_err(|it| typed.unanswered(it))?;
+        }
+    }
+    Box::pin(open.end(asked.host)).await;
+    // What an answer has in common with one of a fresh server does not hang on the calls before it.
+    for one in called.iter_mut().filter(|one| one.seen.is_some()) {
+        let mut fresh = asked.open().await.map_err(|it| typed.unanswered(it))?;
+        one.again = Some(fresh.call(&one.name(), one.sample.arguments.clone()).await);
+        Box::pin(fresh.end(asked.host)).await;
+    }
+    complete(&offer)?;
+    Ok((offer, called))
+}
+
+/// Why the assertion of a tool is skipped, if it is.
+fn skipped(called: &Called, includes_writes: bool) -> Option<String> {
+    if let Some(seen) = &called.seen {
+        let answers = |seen: &Observation| seen.answer.is_some();
+        let both = answers(seen) && called.again.as_ref().is_some_and(answers);
+        return (!both).then(|| "it did not answer when it was called".to_owned());
+    }
+    if let Some(why) = &called.sample.refused {
+        return Some(format!(
+            "replace the arguments; its own schema refuses these: {why}"
+        ));
+    }
+    match called.effect {
+        Effect::Read | Effect::Likely => None,
+        Effect::Write | Effect::Destructive if includes_writes => None,
+        effect @ (Effect::Write | Effect::Destructive) => Some(effect.reason().to_owned()),
+    }
+}
+
+/// Writes the assertion about the list, and one for each tool.
+fn write_suite(
+    offer: &Offer,
+    called: &[Called],
+    server: Option<&str>,
+    includes_writes: bool,
+    files: &mut Files,
+) -> Result<(), Refusal> {
+    let mut taken = vec!["tools".to_owned(), "mcp-assert".to_owned()];
+    if let Some(text) = stub::listed(offer, server) {
+        files.write("tools.yaml", &text)?;
+    }
+    for one in called {
+        let name = one.name();
+        let mut skip = skipped(one, includes_writes);
+        if skip.is_none() && one.seen.is_none() && one.sample.arguments.to_string().contains("TODO")
+        {
+            skip = Some("replace TODO in the arguments".to_owned());
+        }
+        let stub = Stub {
+            server,
+            tool: &name,
+            arguments: &one.sample.arguments,
+            has_output_schema: one.tool.get("outputSchema").is_some(),
+            seen: one.seen.as_ref(),
+            again: one.again.as_ref(),
+            skip: skip.as_deref(),
+        };
+        let file = stub::file_name(&name, &mut taken);
+        files.write(&format!("{file}.yaml"), &stub.yaml())?;
+    }
+    Ok(())
+}
+
+/// Writes an assertion for each tool that was probed: one that crashed gets one that stays red until it is mended.
+pub(super) fn write_audited(
+    folder: &Path,
+    audit: &Audit,
+    typed: &Typed,
+    context: &Context,
+) -> Result<(), Refusal> {
+    let mut files = Files::new(folder, false);
+    let server = typed.yaml();
+    let mut taken = Vec::new();
+    for row in &audit.tools {
+        let tool = audit.offer.catalog.tool(&row.name);
+        let skip = match row.seen.class {
+            Class::Skipped => Some(row.seen.detail.as_str()),
+            Class::Healthy
+            | Class::ToolError
+            | Class::Rejected
+            | Class::ProtocolError
+            | Class::Violation
+            | Class::Exposed
+            | Class::Crash
+            | Class::Timeout
+            | Class::Unreachable => None,
+        };
+        let stub = Stub {
+            server: Some(&server),
+            tool: &row.name,
+            arguments: &row.arguments,
+            has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),
+            seen: None,
+            again: None,
+            skip,
+        };
+        let text = match row.seen.class {
+            Class::ToolError => stub
+                .yaml()
+                .replace("    not_error: true\n", "    is_error: true\n")
+                .replace("    output_schema: true\n", ""),
+            Class::Rejected => stub
+                .yaml()
+                .replace("    not_error: true\n", "    error: {code: -32602}\n")
+                .replace("    output_schema: true\n", ""),
+            Class::Healthy
+            | Class::Skipped
+            | Class::ProtocolError
+            | Class::Violation
+            | Class::Exposed
+            | Class::Crash
+            | Class::Timeout
+            | Class::Unreachable => stub.yaml(),
+        };
+        let file = stub::file_name(&row.name, &mut taken);
+        files.write(&format!("{file}.yaml"), &text)?;
+    }
+    tell_needed(typed, context);
+    files.told(context);
+    Ok(())
+}
+
+/// Writes a workflow at the root of the repository, or here.
+fn write_workflow(folder: &Path, typed: &Typed, context: &Context) -> Result<(), Refusal> {
+    let mut root = context.environment.directory.as_path();
+    for parent in context.environment.directory.ancestors() {
+        if parent.join(".git").exists() {
+            root = parent;
+        }
+    }
+    let suite = context.environment.directory.join(folder);
+    let suite = suite
+        .strip_prefix(root)
+        .unwrap_or(folder)
+        .display()
+        .to_string();
+    let needed = typed.needed();
+    let lines = needed
+        .iter()
+        .map(|name| format!("          {name}: ${{{{ secrets.{name} }}}}\n"));
+    let mut env: Vec<String> = lines.collect();
+    if !env.is_empty() {
+        env.insert(0, "        env:\n".to_owned());
+    }
+    let text = WORKFLOW
+        .replace("SUITE", &Value::from(suite).to_string())
+        .replace("ENV", &env.concat());
+    let mut files = Files::new(&root.join(".github/workflows"), false);
+    files.write("mcp-assert.yml", &text)?;
+    files.told(context);
+    Ok(())
+}
+
+/// A workflow that runs the suite as processes of the runner: it has Node.js and Python, and a server that is started by
+/// `npx` or `uvx` needs the network.
+const WORKFLOW: &str = r"name: mcp-assert
+on:
+  push:
+    branches: [main]
+  pull_request:
+  merge_group:
+
+permissions: {}
+
+jobs:
+  mcp-assert:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 20
+    permissions:
+      contents: read
+      pull-requests: write # for the comment
+    steps:
+      - uses: actions/checkout@v7
+        with:
+          persist-credentials: false
+      - uses: mcp-assert/action/setup@v1
+      - run: mcp-assert ci --suite SUITE --isolation process
+ENV";
+
+/// Files of one folder, written and counted.
+struct Files {
+    folder: PathBuf,
+    overwrite: bool,
+    written: usize,
+    kept: Vec<String>,
+}
+
+impl Files {
+    fn new(folder: &Path, overwrite: bool) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            overwrite,
+            written: 0,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Writes a file; one that is there stays unless it may be replaced.
+    fn write(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
+        let path = self.folder.join(name);
+        let failed = |error: io::Error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            Refusal::new(ExitCode::CouldNotRun, message)
+        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        if self.overwrite {
+            fs::write(&path, text).map_err(failed)?;
+            self.written += 1;
+            return Ok(());
+        }
+        match fs::File::create_new(&path) {
+            Ok(mut file) => {
+                file.write_all(text.as_bytes()).map_err(failed)?;
+                self.written += 1;
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.kept.push(name.to_owned());
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        Ok(())
+    }
+
+    /// Says what was written.
+    fn told(&self, context: &Context) -> ExitCode {
+        let folder = self.folder.display();
+        context.say(&format!(
+            "wrote {} to {folder}\n",
+            text::count(self.written, "file")
+        ));
+        if !self.kept.is_empty() {
+            let kept = super::running::enumerated(&self.kept);
+            context.say(&format!("kept what was there: {kept}\n"));
+        }
+        ExitCode::Passed
+    }
+}
+
+/// Says which variables the suite reads in place of secrets.
+fn tell_needed(typed: &Typed, context: &Context) {
+    let needed = typed.needed();
+    if !needed.is_empty() {
+        let needed = needed.join(", ");
+        context.say(&format!("set these variables before a run: {needed}\n"));
+    }
+}

@@ -1,0 +1,424 @@
+//! Arguments for a tool that nobody chose: made of what its input schema says, and checked against it.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::effect::words;
+use mcp::json::json_schema;
+
+/// How deep a schema is followed, references included.
+const DEEPEST: usize = 8;
+
+/// The most items of a list, and characters of a text, that a bound may ask for.
+const LONGEST: u64 = 10_000;
+
+/// Texts that many patterns take.
+const GUESSES: [&str; 14] = [
+    "a",
+    "abc",
+    "A",
+    "ABC",
+    "1",
+    "123",
+    "a1",
+    "2026-01-01",
+    "main",
+    "v1.0.0",
+    "1.0.0",
+    "user@example.com",
+    "https://example.com",
+    "00000000-0000-4000-8000-000000000000",
+];
+
+/// What arguments are made of besides the schema.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources {
+    /// A file of the fixture, as the server sees it: `{{fixture}}/hello.txt`.
+    pub(crate) file: Option<String>,
+    /// The fixture as the server sees it.
+    pub(crate) folder: Option<String>,
+    /// A resource that the server lists.
+    pub(crate) resource: Option<String>,
+}
+
+/// Arguments of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample {
+    /// The arguments.
+    pub(crate) arguments: Value,
+    /// Why the schema refuses them; `None` where it takes them.
+    pub(crate) refused: Option<String>,
+}
+
+/// Which parameters get a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// The required ones.
+    Required,
+    /// All that are declared.
+    All,
+}
+
+/// Arguments for an input schema.
+pub(crate) fn sample(schema: &Value, which: Which, sources: &Sources) -> Sample {
+    let maker = Maker {
+        root: schema,
+        which,
+        sources,
+    };
+    let arguments = maker.object(schema, 0);
+    let refused = match json_schema::compile(schema) {
+        Ok(compiled) => compiled
+            .validator()
+            .validate(&arguments)
+            .err()
+            .map(|error| format!("{error} (at `{}`)", error.instance_path())),
+        Err(_) => Some("the schema cannot be compiled".to_owned()),
+    };
+    Sample { arguments, refused }
+}
+
+/// Makes values of the parts of one schema.
+struct Maker<'a> {
+    root: &'a Value,
+    which: Which,
+    sources: &'a Sources,
+}
+
+impl Maker<'_> {
+    fn object(&self, schema: &Value, depth: usize) -> Value {
+        let schema = self.resolved(schema);
+        let mut made = Map::new();
+        let parts = schema
+            .get("allOf")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        for part in parts.take(DEEPEST) {
+            if let (Value::Object(more), true) = (self.object(part, depth + 1), depth < DEEPEST) {
+                made.extend(more);
+            }
+        }
+        for branches in ["anyOf", "oneOf"] {
+            let first = schema.get(branches).and_then(|all| all.as_array()?.first());
+            if let (Some(Value::Object(more)), true) =
+                (first.map(|it| self.object(it, depth + 1)), depth < DEEPEST)
+            {
+                made.extend(more);
+            }
+        }
+        let required = schema.get("required").and_then(Value::as_array);
+        let required: Vec<&str> = required
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, of) in properties.into_iter().flatten() {
+            if required.contains(&name.as_str()) || self.which == Which::All && depth == 0 {
+                made.insert(name.clone(), self.value(name, of, depth + 1));
+            }
+        }
+        for name in required {
+            made.entry(name)
+                .or_insert_with(|| self.value(name, &Value::Null, depth + 1));
+        }
+        Value::Object(made)
+    }
+
+    fn value(&self, name: &str, schema: &Value, depth: usize) -> Value {
+        let schema = self.resolved(schema);
+        let first = |word: &str| schema.get(word)?.as_array()?.first().cloned();
+        let stated = first("examples")
+            .or_else(|| schema.get("const").cloned())
+            .or_else(|| schema.get("default").filter(|it| !it.is_null()).cloned())
+            .or_else(|| first("enum"));
+        if let Some(stated) = stated {
+            return stated;
+        }
+        if depth >= DEEPEST {
+            return Value::Null;
+        }
+        for word in ["anyOf", "oneOf", "allOf"] {
+            if let Some(branch) = first(word).filter(|_| schema.get("properties").is_none()) {
+                return self.value(name, &branch, depth + 1);
+            }
+        }
+        let kind = match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
+            Some(kind) => kind.as_str(),
+            None if schema.get("properties").is_some() => Some("object"),
+            None => None,
+        };
+        match kind {
+            Some("integer") => number(schema, 1.0, true),
+            Some("number") => number(schema, 1.0, false),
+            Some("boolean") => true.into(),
+            Some("null") => Value::Null,
+            Some("array") => self.array(name, schema, depth),
+            Some("object") => self.object(schema, depth),
+            Some(_) | None => self.text(name, schema).into(),
+        }
+    }
+
+    fn array(&self, name: &str, schema: &Value, depth: usize) -> Value {
+        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        let empty = Value::Object(Map::new());
+        let items = schema.get("items").unwrap_or(&empty);
+        let item = |_| self.value(name, items, depth + 1);
+        (0..least.min(LONGEST)).map(item).collect()
+    }
+
+    fn text(&self, name: &str, schema: &Value) -> String {
+        if let Some(made) = schema
+            .get("format")
+            .and_then(Value::as_str)
+            .and_then(of_format)
+        {
+            return made.to_owned();
+        }
+        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
+            && let Ok(compiled) = json_schema::compile(&serde_json::json!({"pattern": pattern}))
+        {
+            let fits = |guess: &&str| compiled.validator().is_valid(&Value::from(*guess));
+            if let Some(guess) = GUESSES.into_iter().find(fits) {
+                return guess.to_owned();
+            }
+        }
+        let text = self.by_name(name);
+        let bound = |word: &str| schema.get(word).and_then(Value::as_u64);
+        let length = text.chars().count() as u64;
+        if let Some(least) = bound("minLength").filter(|least| *least > length) {
+            let missing = usize::try_from(least.min(LONGEST) - length).unwrap_or(0);
+            return text + &"a".repeat(missing);
+        }
+        match bound("maxLength").filter(|most| *most < length) {
+            Some(most) => text
+                .chars()
+                .take(usize::try_from(most).unwrap_or(0))
+                .collect(),
+            None => text,
+        }
+    }
+
+    /// A text that a person would have to replace, except for paths and URIs of what is there. The words are those of the
+    /// Go tool's stubs.
+    fn by_name(&self, name: &str) -> String {
+        let words = words(name);
+        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+        let sources = self.sources;
+        if has(&["uri"])
+            && let Some(resource) = &sources.resource
+        {
+            return resource.clone();
+        }
+        if has(&["dir", "directory", "folder", "root"])
+            && let Some(folder) = &sources.folder
+        {
+            return folder.clone();
+        }
+        if has(&["path", "paths", "file", "filename", "files", "uri"]) {
+            return sources
+                .file
+                .clone()
+                .unwrap_or_else(|| "/path/to/TODO".to_owned());
+        }
+        if has(&["url"]) {
+            return "https://example.com".to_owned();
+        }
+        let word = if has(&["query", "search"]) {
+            "TODO_QUERY"
+        } else if has(&["name", "symbol"]) {
+            "TODO_NAME"
+        } else {
+            "TODO"
+        };
+        word.to_owned()
+    }
+
+    /// The schema behind local references.
+    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
+        let mut schema = schema;
+        for _ in 0..DEEPEST {
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            let pointer = reference.and_then(|it| it.strip_prefix('#'));
+            match pointer.and_then(|pointer| self.root.pointer(pointer)) {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
+        schema
+    }
+}
+
+/// A number within the bounds.
+fn number(schema: &Value, usual: f64, is_whole: bool) -> Value {
+    let bound = |word: &str| schema.get(word).and_then(Value::as_f64);
+    let step = if is_whole { 1.0 } else { 0.5 };
+    let mut number = usual;
+    if let Some(least) = bound("minimum") {
+        number = number.max(least);
+    }
+    if let Some(below) = bound("exclusiveMinimum") {
+        number = number.max(below + step);
+    }
+    if let Some(most) = bound("maximum") {
+        number = number.min(most);
+    }
+    if let Some(above) = bound("exclusiveMaximum") {
+        number = number.min(above - step);
+    }
+    if let Some(multiple) = bound("multipleOf").filter(|it| *it > 0.0) {
+        number = (number / multiple).ceil() * multiple;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a float out of range becomes the nearest bound"
+    )]
+    let whole = number as i64;
+    if is_whole || number.fract() == 0.0 {
+        whole.into()
+    } else {
+        number.into()
+    }
+}
+
+fn of_format(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "2026-01-01",
+        "date-time" => "2026-01-01T00:00:00Z",
+        "time" => "00:00:00Z",
+        "email" => "user@example.com",
+        "uri" | "url" => "https://example.com",
+        "uuid" => "00000000-0000-4000-8000-000000000000",
+        "hostname" => "example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        _ => return None,
+    })
+}
+
+/// The first file of a folder in the order of names, relative to it; a fixture's for paths.
+pub(crate) fn first_file(folder: &Path) -> Option<String> {
+    let walk = walkdir::WalkDir::new(folder)
+        .max_depth(3)
+        .sort_by_file_name();
+    let files = walk.into_iter().filter_map(Result::ok);
+    let file = files
+        .into_iter()
+        .find(|entry| entry.file_type().is_file())?;
+    let relative = file.path().strip_prefix(folder).ok()?;
+    Some(relative.to_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Sources, Which, sample};
+
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
+    fn samples_are_made_of_what_the_schema_says_and_fit_it() {
+        let sources = Sources {
+            file: Some("{{fixture}}/a.txt".to_owned()),
+            folder: Some("{{fixture}}".to_owned()),
+            resource: Some("demo://one".to_owned()),
+        };
+        for (parameter, schema, wanted) in [
+            (
+                "a",
+                json!({"type": "string", "examples": ["x"]}),
+                json!("x"),
+            ),
+            ("a", json!({"type": "string", "default": "d"}), json!("d")),
+            ("a", json!({"enum": ["one", "two"]}), json!("one")),
+            ("a", json!({"type": "integer", "minimum": 5}), json!(5)),
+            (
+                "a",
+                json!({"type": "integer", "exclusiveMaximum": 1}),
+                json!(0),
+            ),
+            ("a", json!({"type": "integer", "multipleOf": 7}), json!(7)),
+            (
+                "a",
+                json!({"type": "number", "exclusiveMinimum": 1}),
+                json!(1.5),
+            ),
+            ("a", json!({"type": "boolean"}), json!(true)),
+            (
+                "a",
+                json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+                json!(1),
+            ),
+            ("a", json!({"type": ["string", "null"]}), json!("TODO")),
+            (
+                "a",
+                json!({"type": "string", "minLength": 6}),
+                json!("TODOaa"),
+            ),
+            ("a", json!({"type": "string", "maxLength": 2}), json!("TO")),
+            (
+                "a",
+                json!({"type": "string", "pattern": "^[0-9]{3}$"}),
+                json!("123"),
+            ),
+            (
+                "a",
+                json!({"type": "string", "format": "email"}),
+                json!("user@example.com"),
+            ),
+            (
+                "a",
+                json!({"type": "array", "items": {"type": "integer"}, "minItems": 2}),
+                json!([1, 1]),
+            ),
+            ("a", json!({"type": "array"}), json!([])),
+            ("a", json!({"$ref": "#/$defs/d"}), json!({"b": 1})),
+            (
+                "file_path",
+                json!({"type": "string"}),
+                json!("{{fixture}}/a.txt"),
+            ),
+            ("rootDir", json!({"type": "string"}), json!("{{fixture}}")),
+            ("uri", json!({"type": "string"}), json!("demo://one")),
+            (
+                "search_query",
+                json!({"type": "string"}),
+                json!("TODO_QUERY"),
+            ),
+            ("profile", json!({"type": "string"}), json!("TODO")),
+        ] {
+            let defs = json!({"d": {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}}});
+            let whole = json!({"type": "object", "required": [parameter], "$defs": defs,
+                               "properties": {parameter: schema, "other": {"type": "string"}}});
+            let made = sample(&whole, Which::Required, &sources);
+            assert_eq!(
+                (made.arguments, made.refused),
+                (json!({parameter: wanted}), None),
+                "{schema}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_satisfied_is_said() {
+        let schema = json!({"type": "object", "required": ["a"],
+                            "properties": {"a": {"type": "string", "pattern": "^x{7}y$"}}});
+        let made = sample(&schema, Which::Required, &Sources::default());
+        let refused = made.refused.unwrap();
+        assert!(refused.contains("does not match \"^x{7}y$\""), "{refused}");
+        let cyclic =
+            json!({"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}});
+        let made = sample(&cyclic, Which::Required, &Sources::default());
+        assert!(made.refused.is_some());
+        let all = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+        let made = sample(&all, Which::All, &Sources::default());
+        assert_eq!(made.arguments, json!({"a": 1}));
+        assert_eq!(
+            sample(&all, Which::Required, &Sources::default()).arguments,
+            Value::Object(serde_json::Map::new())
+        );
+    }
+}
