@@ -74,12 +74,7 @@ pub(super) fn allowed(allow: Option<Allow>, includes_writes: bool) -> Option<Eff
     if includes_writes {
         return Some(Effect::Destructive);
     }
-    allow.map(|allow| match allow {
-        Allow::Read => Effect::Read,
-        Allow::Likely => Effect::Likely,
-        Allow::Write => Effect::Write,
-        Allow::Destructive => Effect::Destructive,
-    })
+    allow.map(|allow| Effect::ALL[allow as usize])
 }
 
 /// Globs of an option.

@@ -7,6 +7,7 @@ mod audit;
 mod call;
 mod ci;
 mod completions;
+mod coverage;
 mod environment;
 mod generate;
 mod list;
@@ -205,6 +206,7 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Call(args) => call::call(&args, context).number(),
         Command::Init(args) => generate::init(&args, context).number(),
         Command::Generate(args) => generate::generate(&args, context).number(),
+        Command::Coverage(args) => coverage::coverage(&args, context).number(),
         Command::Audit(args) => audit::audit(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),

@@ -69,6 +69,9 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 }
 
 impl Effect {
+    /// All of them, the mildest first.
+    pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Likely, Self::Write, Self::Destructive];
+
     /// The word for `--allow`.
     pub(crate) fn word(self) -> &'static str {
         match self {

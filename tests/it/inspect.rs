@@ -534,3 +534,78 @@ fn stubs_of_a_catalog_need_no_server() {
     assert_eq!(example.run(&["validate"]).code, 0);
     assert_eq!(example.run(&["init"]).code, 2);
 }
+
+/// Assertions that cover in every way there is, and one that names what is not there.
+const COVERING: &str = "
+name: adds
+setup: [{tool: prepare}]
+assert: {tool: add, args: {a: 1, at: {x: 2}}, expect: {contains: [x]}}
+---
+name: fails
+assert: {tool: add, args: {a: -1}, expect: {is_error: true}}
+---
+name: not now
+skip: broken
+assert: {tool: later}
+---
+name: proves nothing
+assert: {tool: idle, expect: {contains: ['']}}
+---
+name: reads
+assert_resources: {read: 'a://7/b', expect: {contains: [x]}}
+---
+name: misspelt
+assert: {tool: ad}
+";
+
+#[test]
+fn coverage_counts_what_can_fail_and_runs() {
+    let catalog = serde_json::json!({
+        "tools": [
+            {"name": "add", "inputSchema": {"type": "object", "properties": {
+                "a": {"type": "integer"}, "at": {"type": "object", "properties": {"x": {}, "y": {}}}}}},
+            {"name": "prepare", "inputSchema": {"type": "object"}},
+            {"name": "later", "inputSchema": {"type": "object"}},
+            {"name": "idle", "inputSchema": {"type": "object"}},
+        ],
+        "prompts": [{"name": "p"}],
+        "resources": [{"uri": "a://one", "name": "one"}],
+        "resourceTemplates": [{"uriTemplate": "a://{id}/b", "name": "t"}],
+    });
+    let project = Project::with_suite(COVERING).file("c.json", catalog.to_string());
+    let coverage =
+        |more: &[&str]| project.run(&[&["coverage", "--catalog", "c.json"], more].concat());
+    let ran = coverage(&["--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let found = ran.json();
+    assert_eq!(
+        found["covered_tools"],
+        serde_json::json!([{"name": "add", "assertions": 2}])
+    );
+    assert_eq!(
+        found["uncovered_tools"],
+        serde_json::json!(["idle", "later", "prepare"])
+    );
+    assert_eq!(found["percentage"], 25);
+    let of = &found["dimensions"];
+    assert_eq!(of["tools"]["setup_only"], serde_json::json!(["prepare"]));
+    assert_eq!(of["tools"]["skipped_only"], serde_json::json!(["later"]));
+    assert_eq!(of["tools"]["vacuous"], serde_json::json!(["idle"]));
+    assert_eq!(of["tools"]["unknown"], serde_json::json!(["ad"]));
+    assert_eq!(
+        of["parameters"]["uncovered"],
+        serde_json::json!(["add.at.y"])
+    );
+    assert_eq!(of["error_paths"]["covered"], 1);
+    assert_eq!(of["templates"]["percentage"], 100);
+    assert_eq!(of["prompts"]["percentage"], 0);
+    let people = coverage(&[]).stdout;
+    assert!(
+        people.contains("did you mean `add`?") && people.contains("later (only skipped)"),
+        "{people}"
+    );
+    assert_eq!(coverage(&["--threshold", "25"]).code, 1, "an unknown name");
+    assert_eq!(coverage(&["--threshold", "parameters=80"]).code, 1);
+    assert_eq!(coverage(&["--threshold", "parameter=80"]).code, 2);
+    assert_eq!(coverage(&["--suite", "nonsuch"]).code, 2);
+}

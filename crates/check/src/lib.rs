@@ -86,6 +86,11 @@ fn asked(expectation: &Expectation) -> Ask {
     }
 }
 
+/// Whether any observation fails the expectation.
+pub fn can_fail(expectation: &Expectation) -> bool {
+    traits(expectation).unfailable.is_none()
+}
+
 /// What is known of an expectation beside its verdict.
 fn traits(expectation: &Expectation) -> Traits {
     let traits = match expectation {

@@ -1,0 +1,247 @@
+//! `mcp-assert coverage`: which of the things that a server offers a suite tests.
+
+use std::{collections::BTreeSet, fmt::Write, path::PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Context,
+    asking::{offer, print},
+    list::pretty,
+    running::{self, Refusal, input::regular_text},
+};
+use crate::{
+    cli::{coverage::CoverageArgs, run::RunArgs},
+    inspect::coverage::{Coverage, Dimension, Things, coverage as count_uses},
+};
+use check::outcome::Status;
+use suite::{
+    lower::{FixtureFrom, ServerFrom},
+    model::{Assertion, Entry},
+};
+use text::{clean, exit::ExitCode, nearest};
+
+/// The longest run.json that is read, in bytes.
+const LONGEST_RUN: u64 = 1 << 30;
+
+/// The most names of a line for people.
+const MOST_NAMES: usize = 100;
+
+/// Counts and reports.
+pub(super) fn coverage(args: &CoverageArgs, context: &Context) -> ExitCode {
+    let shown = carry_out(args, context);
+    shown.unwrap_or_else(|refusal| refusal.say(context))
+}
+
+fn carry_out(args: &CoverageArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let thresholds = thresholds(args.threshold.as_deref())?;
+    let entries = entries(args, context)?;
+    let passed = passed(args)?;
+    let assertions = entries.iter().filter_map(|entry| match entry {
+        Entry::Assertion(assertion) => Some(assertion.as_ref()),
+        Entry::Invalid { .. } => None,
+    });
+    let counted = |it: &&Assertion| passed.as_ref().is_none_or(|ids| ids.contains(&it.case.id));
+    let offer = offer(&args.catalog, context)?;
+    let found = count_uses(assertions.filter(counted), &offer, &context.environment);
+    let document = document(&found);
+    let text = if args.json {
+        pretty(&document)
+    } else {
+        shown(&found)
+    };
+    if !print(&text, args.json, context) {
+        return Ok(ExitCode::CouldNotRun);
+    }
+    if let Some(path) = &args.coverage_json {
+        std::fs::write(path, pretty(&document)).map_err(|error| {
+            let message = format!("cannot write `{}`: {error}", path.display());
+            Refusal::new(ExitCode::CouldNotRun, message)
+        })?;
+    }
+    Ok(judged(&found, &thresholds, context))
+}
+
+/// Whether the shares are as large as they must be.
+fn judged(found: &Coverage, thresholds: &[(Dimension, usize)], context: &Context) -> ExitCode {
+    let mut code = ExitCode::Passed;
+    for (dimension, least) in thresholds {
+        let (covered, all) = found.share(*dimension);
+        let word = dimension.word();
+        if all == 0 {
+            context.say(&format!("there are no {word} to cover\n"));
+            return ExitCode::NothingSelected;
+        }
+        if covered * 100 < least * all {
+            let percent = covered * 100 / all;
+            context.say(&format!(
+                "{word}: {percent} % covered, {least} % required\n"
+            ));
+            code = ExitCode::Failed;
+        }
+    }
+    if !thresholds.is_empty() && !found.unknown.is_empty() {
+        context.say("the suite names what the server does not have\n");
+        code = ExitCode::Failed;
+    }
+    code
+}
+
+/// Reads `90`, which is about tools, or `tools=100,parameters=80`.
+fn thresholds(text: Option<&str>) -> Result<Vec<(Dimension, usize)>, Refusal> {
+    let parts = text.into_iter().flat_map(|text| text.split(','));
+    parts
+        .map(|part| {
+            let (word, percent) = part.split_once('=').unwrap_or(("tools", part));
+            let known = Dimension::ALL.map(Dimension::word);
+            let dimension = Dimension::ALL
+                .into_iter()
+                .find(|it| it.word() == word.trim());
+            let dimension = dimension.ok_or_else(|| {
+                Refusal::invalid(format!("unknown kind `{word}` in `--threshold`"))
+                    .with_meant(word, "kinds", &known)
+            })?;
+            let percent = percent
+                .trim()
+                .parse()
+                .ok()
+                .filter(|percent| *percent <= 100);
+            percent.map(|percent| (dimension, percent)).ok_or_else(|| {
+                let message = format!("invalid percentage `{part}` in `--threshold`");
+                Refusal::invalid(message).with_help("write a number from 0 to 100")
+            })
+        })
+        .collect()
+}
+
+/// The assertions of the suites; invalid files are refused, because what they test is not known.
+fn entries(args: &CoverageArgs, context: &Context) -> Result<Vec<Entry>, Refusal> {
+    let mut typed = RunArgs::default();
+    typed.selection.rules = args.rules;
+    let suites = if args.suites.is_empty() {
+        vec![PathBuf::from("evals")]
+    } else {
+        args.suites.clone()
+    };
+    let unset = running::unset_variables(&typed);
+    let sources = (ServerFrom::Elsewhere, FixtureFrom::Elsewhere, unset);
+    let loaded = running::load(&suites, &typed, sources, &context.environment)?;
+    let problems = loaded.suite.problems.into_iter();
+    let errors = problems.filter(|it| it.severity == text::diagnostic::Severity::Error);
+    let errors: Vec<_> = errors.collect();
+    if errors.is_empty() {
+        return Ok(loaded.suite.entries);
+    }
+    Err(Refusal::invalid("the suite is invalid").beside(errors))
+}
+
+/// The assertions that passed in a run; `None`: all count.
+fn passed(args: &CoverageArgs) -> Result<Option<BTreeSet<String>>, Refusal> {
+    let Some(path) = &args.from else {
+        return Ok(None);
+    };
+    let unusable =
+        |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
+    let text = regular_text(path, LONGEST_RUN).map_err(|error| unusable(error.to_string()))?;
+    let run = report::run_json::parse(&text).map_err(|error| unusable(error.to_string()))?;
+    let records = run.records.into_iter();
+    let passed = records.filter(|record| record.status == Status::Pass);
+    Ok(Some(passed.map(|record| record.id).collect()))
+}
+
+/// The report for people.
+fn shown(found: &Coverage) -> String {
+    let mut out = String::new();
+    let empty = Things::new();
+    for dimension in Dimension::ALL {
+        let (covered, all) = found.share(dimension);
+        let Some(percent) = (covered * 100).checked_div(all) else {
+            continue;
+        };
+        let word = dimension.word().replace('_', " ");
+        let _ = writeln!(out, "{word:<12} {covered:>4} of {all:<4} {percent:>3} %");
+    }
+    for dimension in Dimension::ALL {
+        let things = found.things.get(&dimension).unwrap_or(&empty);
+        let open: Vec<String> = things
+            .iter()
+            .filter(|(_, uses)| uses.tests == 0)
+            .map(|(name, uses)| {
+                let why = match (uses.skipped, uses.vacuous, uses.setups) {
+                    (0, 0, 0) => "",
+                    (0, 0, _) => " (only in setup)",
+                    (0, _, _) => " (only where nothing can fail)",
+                    (_, _, _) => " (only skipped)",
+                };
+                format!("  {}{why}\n", clean(name).replace('\n', " "))
+            })
+            .collect();
+        if open.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\nnot covered: {}", dimension.word().replace('_', " "));
+        out.extend(open.iter().take(MOST_NAMES).map(String::as_str));
+        if open.len() > MOST_NAMES {
+            let _ = writeln!(out, "  and {} more", open.len() - MOST_NAMES);
+        }
+    }
+    for (dimension, name) in &found.unknown {
+        let things = found.things.get(dimension).unwrap_or(&empty);
+        let near = nearest(name, things.keys().map(String::as_str));
+        let near = near.map(|near| format!(": did you mean `{}`?", clean(near)));
+        let _ = writeln!(
+            out,
+            "\nnot offered: {} `{}`{}",
+            dimension.word(),
+            clean(name),
+            near.unwrap_or_default()
+        );
+    }
+    out
+}
+
+/// The report as JSON: the members of the Go tool's, which are about tools, and a block for each dimension.
+fn document(found: &Coverage) -> Value {
+    let empty = Things::new();
+    let tools = found.things.get(&Dimension::Tools).unwrap_or(&empty);
+    let (covered, total) = found.share(Dimension::Tools);
+    let is_covered = |(_, uses): &(&String, &crate::inspect::coverage::Uses)| uses.tests > 0;
+    let listed = tools.iter().filter(is_covered);
+    let listed: Vec<Value> = listed
+        .map(|(name, uses)| json!({"name": name, "assertions": uses.tests}))
+        .collect();
+    let open: Vec<&String> = tools
+        .iter()
+        .filter(|it| !is_covered(it))
+        .map(|(name, _)| name)
+        .collect();
+    let mut dimensions = Map::new();
+    for dimension in Dimension::ALL {
+        let things = found.things.get(&dimension).unwrap_or(&empty);
+        let (covered, total) = found.share(dimension);
+        let of = |wanted: &dyn Fn(&crate::inspect::coverage::Uses) -> bool| -> Vec<&String> {
+            let things = things.iter().filter(|(_, uses)| wanted(uses));
+            things.map(|(name, _)| name).collect()
+        };
+        let unknown = found.unknown.iter().filter(|(of, _)| *of == dimension);
+        let block = json!({
+            "total": total,
+            "covered": covered,
+            "percentage": (covered * 100).checked_div(total),
+            "uncovered": of(&|uses| uses.tests == 0),
+            "setup_only": of(&|uses| uses.tests == 0 && uses.setups > 0),
+            "skipped_only": of(&|uses| uses.tests == 0 && uses.skipped > 0),
+            "vacuous": of(&|uses| uses.tests == 0 && uses.vacuous > 0),
+            "unknown": unknown.map(|(_, name)| name).collect::<Vec<_>>(),
+        });
+        dimensions.insert(dimension.word().to_owned(), block);
+    }
+    json!({
+        "total": total,
+        "covered": covered,
+        "percentage": (covered * 100).checked_div(total).unwrap_or(0),
+        "covered_tools": listed,
+        "uncovered_tools": open,
+        "dimensions": dimensions,
+    })
+}

@@ -1,0 +1,351 @@
+//! Which of the things that a server offers a suite tests: pure, over the suite and the catalog.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{catalog::Offer, parameters::text};
+use check::can_fail;
+use mcp::{
+    observation::catalog::Listing,
+    script::subject::{PromptsCall, ResourcesAction, Step, StepAction, Subject, ToolCall},
+};
+use suite::model::{
+    Assertion, Body,
+    expectation::{AnswerWanted, Expectation, Wanted, WantedState},
+};
+use text::environment::Environment;
+
+/// How deep parameters inside of parameters are counted.
+const DEEPEST: usize = 4;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Dimension {
+    /// Tools.
+    Tools,
+    /// Prompts.
+    Prompts,
+    /// Resources.
+    Resources,
+    /// Resource templates.
+    Templates,
+    /// Parameters of tools, also inside of objects: `tool.parameter`.
+    Parameters,
+    /// Tools of which an error is expected.
+    ErrorPaths,
+}
+
+impl Dimension {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Tools,
+        Self::Prompts,
+        Self::Resources,
+        Self::Templates,
+        Self::Parameters,
+        Self::ErrorPaths,
+    ];
+
+    /// The word on the command line and in JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::Templates => "templates",
+            Self::Parameters => "parameters",
+            Self::ErrorPaths => "error_paths",
+        }
+    }
+}
+
+/// How a thing is tested.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Uses {
+    /// Assertions that can fail and run.
+    pub(crate) tests: usize,
+    /// Those that only prepare with it.
+    pub(crate) setups: usize,
+    /// Skipped ones.
+    pub(crate) skipped: usize,
+    /// Those that nothing can fail.
+    pub(crate) vacuous: usize,
+}
+
+/// The things of one dimension.
+pub(crate) type Things = BTreeMap<String, Uses>;
+
+/// What a suite tests.
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    /// The things that the server offers, by dimension, with their uses.
+    pub(crate) things: BTreeMap<Dimension, Things>,
+    /// Names in the suite that the server does not have.
+    pub(crate) unknown: BTreeSet<(Dimension, String)>,
+}
+
+impl Coverage {
+    /// The covered things of a dimension, and all.
+    pub(crate) fn share(&self, dimension: Dimension) -> (usize, usize) {
+        let things = self.things.get(&dimension);
+        let covered = things
+            .into_iter()
+            .flatten()
+            .filter(|(_, uses)| uses.tests > 0);
+        (covered.count(), things.map_or(0, BTreeMap::len))
+    }
+}
+
+/// Counts the assertions about each thing.
+pub(crate) fn coverage<'a>(
+    assertions: impl Iterator<Item = &'a Assertion>,
+    offer: &Offer,
+    environment: &Environment,
+) -> Coverage {
+    let mut counting = Counting {
+        offer,
+        coverage: offered(offer),
+    };
+    for assertion in assertions {
+        let control = assertion.control.as_deref();
+        let is_skipped = control.is_some_and(|it| it.skip_reason(environment).is_some());
+        counting.assertion(&assertion.body, is_skipped);
+    }
+    counting.coverage
+}
+
+/// Everything that can be covered, used nowhere.
+fn offered(offer: &Offer) -> Coverage {
+    let mut things: BTreeMap<Dimension, Things> = BTreeMap::new();
+    let mut add = |dimension: Dimension, name: String| {
+        things
+            .entry(dimension)
+            .or_default()
+            .insert(name, Uses::default());
+    };
+    for tool in offer.entries(Listing::Tools) {
+        let name = text(tool, "name").unwrap_or_default();
+        if let Some(schema) = tool.get("inputSchema") {
+            for path in paths(schema, DEEPEST) {
+                add(Dimension::Parameters, format!("{name}.{path}"));
+            }
+        }
+        add(Dimension::ErrorPaths, name.clone());
+        add(Dimension::Tools, name);
+    }
+    for (dimension, listing) in [
+        (Dimension::Prompts, Listing::Prompts),
+        (Dimension::Resources, Listing::Resources),
+        (Dimension::Templates, Listing::ResourceTemplates),
+    ] {
+        for name in offer.names(listing) {
+            add(dimension, name.to_owned());
+        }
+    }
+    Coverage {
+        things,
+        unknown: BTreeSet::new(),
+    }
+}
+
+/// The paths of the properties of a schema.
+fn paths(schema: &Value, deep: usize) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut found = Vec::new();
+    for (name, of) in properties.into_iter().flatten() {
+        found.push(name.clone());
+        if deep > 1 {
+            let inner = paths(of, deep - 1).into_iter();
+            found.extend(inner.map(|path| format!("{name}.{path}")));
+        }
+    }
+    found
+}
+
+/// Something that an assertion does.
+enum Use<'a> {
+    Tool(&'a ToolCall),
+    Named(Dimension, &'a str),
+}
+
+struct Counting<'a> {
+    offer: &'a Offer,
+    coverage: Coverage,
+}
+
+impl Counting<'_> {
+    fn assertion(&mut self, body: &Body, is_skipped: bool) {
+        let all = || {
+            let steps = body.of_steps.iter().flat_map(|step| &step.wanted);
+            body.wanted.iter().chain(steps)
+        };
+        // Without expectations a call must not fail, which can happen.
+        let fails = all().next().is_none() || all().any(wanted_can_fail);
+        let expects_error = all().any(is_error);
+        let how = |uses: &mut Uses| {
+            let count = match (is_skipped, fails) {
+                (true, _) => &mut uses.skipped,
+                (false, true) => &mut uses.tests,
+                (false, false) => &mut uses.vacuous,
+            };
+            *count += 1;
+        };
+        let steps = body.subject.steps().iter().filter_map(of_step);
+        for one in of_subject(&body.subject).into_iter().chain(steps) {
+            self.count(&one, how, expects_error);
+        }
+        for one in body.setup.iter().filter_map(of_step) {
+            self.count(&one, |uses: &mut Uses| uses.setups += 1, false);
+        }
+    }
+
+    fn count(&mut self, one: &Use<'_>, how: impl Fn(&mut Uses), expects_error: bool) {
+        match one {
+            Use::Named(dimension, name) => self.named(*dimension, name, &how),
+            Use::Tool(call) => {
+                let name = call.tool.text.as_str();
+                self.named(Dimension::Tools, name, &how);
+                for path in passed(&call.args.value, DEEPEST) {
+                    self.known(Dimension::Parameters, &format!("{name}.{path}"), &how);
+                }
+                if expects_error {
+                    self.known(Dimension::ErrorPaths, name, &how);
+                }
+            }
+        }
+    }
+
+    /// Counts a use of what should be there.
+    fn named(&mut self, dimension: Dimension, name: &str, how: &impl Fn(&mut Uses)) {
+        if self.known(dimension, name, how) {
+            return;
+        }
+        if dimension == Dimension::Resources {
+            let templates = self.offer.names(Listing::ResourceTemplates).into_iter();
+            let template = templates
+                .filter(|template| fits(template, name))
+                .map(str::to_owned)
+                .next();
+            if let Some(template) = template {
+                self.known(Dimension::Templates, &template, how);
+                return;
+            }
+        }
+        // A name with a marker is known only at run time.
+        if !name.contains("{{") {
+            self.coverage.unknown.insert((dimension, name.to_owned()));
+        }
+    }
+
+    fn known(&mut self, dimension: Dimension, name: &str, how: &impl Fn(&mut Uses)) -> bool {
+        let things = self.coverage.things.get_mut(&dimension);
+        let uses = things.and_then(|things| things.get_mut(name));
+        uses.map(how).is_some()
+    }
+}
+
+fn wanted_can_fail(wanted: &Wanted) -> bool {
+    match &wanted.state {
+        WantedState::Ready(expectation) => can_fail(expectation),
+        WantedState::Templated(_) => true,
+    }
+}
+
+fn is_error(wanted: &Wanted) -> bool {
+    match &wanted.state {
+        WantedState::Ready(Expectation::Answer(answer)) => match answer {
+            AnswerWanted::IsError(is_error) | AnswerWanted::Refused(is_error) => *is_error,
+            AnswerWanted::NotError(is_result) => !is_result,
+            AnswerWanted::Error(_) => true,
+        },
+        WantedState::Ready(_) | WantedState::Templated(_) => false,
+    }
+}
+
+fn of_subject(subject: &Subject) -> Option<Use<'_>> {
+    match subject {
+        Subject::Tool(call) | Subject::Sampling(call) | Subject::Elicitation(call) => {
+            Some(Use::Tool(call))
+        }
+        Subject::Logging { call, .. } => call.as_deref().map(Use::Tool),
+        Subject::Notifications { call, .. } => Some(Use::Tool(call)),
+        Subject::Prompts(PromptsCall::Get { name, .. }) => {
+            Some(Use::Named(Dimension::Prompts, &name.text))
+        }
+        Subject::Resources(call) => match &call.action {
+            Some(ResourcesAction::Read(uri)) => Some(Use::Named(Dimension::Resources, &uri.text)),
+            Some(ResourcesAction::List(_) | ResourcesAction::Templates(_)) | None => None,
+        },
+        Subject::Tools(_)
+        | Subject::Initialize
+        | Subject::Prompts(PromptsCall::List(_))
+        | Subject::Completion(_)
+        | Subject::Trajectory(_)
+        | Subject::Steps { .. }
+        | Subject::Raw(_)
+        | Subject::Http(_) => None,
+    }
+}
+
+fn of_step(step: &Step) -> Option<Use<'_>> {
+    if let StepAction::Tool(call) = &step.action {
+        Some(Use::Tool(call))
+    } else if let StepAction::Read(uri) = &step.action {
+        Some(Use::Named(Dimension::Resources, &uri.text))
+    } else if let StepAction::Prompt { name, .. } = &step.action {
+        Some(Use::Named(Dimension::Prompts, &name.text))
+    } else {
+        None
+    }
+}
+
+/// The paths of the members of arguments.
+fn passed(value: &Value, deep: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, of) in value.as_object().into_iter().flatten() {
+        found.push(name.clone());
+        if deep > 1 {
+            let inner = passed(of, deep - 1).into_iter();
+            found.extend(inner.map(|path| format!("{name}.{path}")));
+        }
+    }
+    found
+}
+
+/// Whether a URI can be one of a template: its fixed parts stand in it in their order.
+fn fits(template: &str, uri: &str) -> bool {
+    let mut rest = uri;
+    let mut parts = template.split('{');
+    let head = parts.next().unwrap_or_default();
+    let Some(behind) = rest.strip_prefix(head) else {
+        return false;
+    };
+    rest = behind;
+    for part in parts {
+        let fixed = part.split_once('}').map_or("", |(_, fixed)| fixed);
+        match rest.find(fixed) {
+            Some(at) => rest = &rest[at + fixed.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_uri_fits_its_template() {
+        for (template, uri, wanted) in [
+            ("a://{x}/b", "a://1/b", true),
+            ("a://{x}/b", "a://1/c", false),
+            ("a://{x}", "a://anything", true),
+            ("a://{x}", "b://anything", false),
+            ("a://b", "a://b", true),
+        ] {
+            assert_eq!(fits(template, uri), wanted, "{template} {uri}");
+        }
+    }
+}
