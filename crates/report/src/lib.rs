@@ -9,6 +9,7 @@
 //! - [`compare`] sets a run against a [`baseline`], [`surface`] compares what servers offer, [`merge`] puts the results of
 //!   shards together.
 //! - [`comment`], [`annotations`], [`badge`] and [`outputs`] are the texts for a forge.
+//! - [`inspection`] is what a look at a server without a suite found, and its formats.
 //!
 //! Pure: no I/O, no clock, no environment, no async.
 
@@ -24,6 +25,7 @@ pub mod compare;
 pub mod engine_time;
 mod excerpt;
 pub mod failure;
+pub mod inspection;
 mod json;
 mod junit;
 pub mod markdown;

@@ -16,16 +16,16 @@ use crate::{
 use text::{digest::hexadecimal, workflow::neutral};
 
 /// The schema that the file is of.
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+pub(crate) const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// Results of a file; GitHub refuses more than 25,000 and shows 5,000.
-const MOST_RESULTS: usize = 5_000;
+pub(crate) const MOST_RESULTS: usize = 5_000;
 
 /// Maximum number of causes.
 const MOST_CAUSES: usize = 100;
 
 /// The longest message, in bytes.
-const LONGEST_MESSAGE: usize = 8 * 1024;
+pub(crate) const LONGEST_MESSAGE: usize = 8 * 1024;
 
 /// The longest name in the file, in bytes.
 const LONGEST_NAME: usize = 1024;
@@ -168,7 +168,7 @@ fn message(report: &RunReport, finding: &Finding<'_>) -> String {
 }
 
 /// The text without what would be a link.
-fn unlinked(text: &str) -> String {
+pub(crate) fn unlinked(text: &str) -> String {
     text.replace("](", "] (")
 }
 

@@ -1,6 +1,8 @@
 //! JUnit XML: a test suite for each suite file, a test case for each outcome, and one of our own where the run is red
 //! and no outcome says so. Two runs with the same verdicts differ only in their times.
 
+pub mod inspection;
+
 use std::{collections::HashMap, io, time::Duration};
 
 use chrono::{DateTime, FixedOffset};

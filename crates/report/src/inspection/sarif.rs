@@ -1,0 +1,188 @@
+//! An inspection as SARIF 2.1.0, for code scanning.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{Check, Finding, Inspection, Kind, Place, Severity, Standing};
+use crate::{
+    cleaner::cut,
+    place::escaped,
+    sarif::{LONGEST_MESSAGE, MOST_RESULTS, SCHEMA, unlinked},
+};
+use text::workflow::neutral;
+
+/// The tag of rules about security.
+const SECURITY: &str = "security";
+
+/// The page that explains the rules.
+const HELP: &str = concat!(
+    env!("CARGO_PKG_REPOSITORY"),
+    "/blob/main/docs/reference/lint.md"
+);
+
+/// The inspection as SARIF, with a final line end.
+pub fn render(inspection: &Inspection) -> String {
+    let merged = merged(inspection);
+    let left_out = merged.len().saturating_sub(MOST_RESULTS);
+    let results = merged.iter().take(MOST_RESULTS);
+    let results: Vec<Value> = results.map(|it| result(inspection, it)).collect();
+    let rules: Vec<Value> = inspection.checks.iter().map(rule).collect();
+    let mut invocation = json!({ "executionSuccessful": true });
+    if left_out > 0 {
+        let text = format!("{left_out} more results are left out");
+        invocation["toolExecutionNotifications"] =
+            json!([{ "level": "warning", "message": { "text": text } }]);
+    }
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "mcp-assert",
+                "version": inspection.version,
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            } },
+            "automationDetails": { "id": format!("mcp-assert/{}/", inspection.command) },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [invocation],
+            "results": results,
+        }],
+    });
+    neutral::json(format!("{log:#}\n"))
+}
+
+/// The findings of one rule on one line: code scanning takes them for one alert.
+struct Merged<'a> {
+    findings: Vec<&'a Finding>,
+    place: Option<&'a Place>,
+}
+
+/// The findings, the worst first, those of one rule, standing and line together.
+fn merged(inspection: &Inspection) -> Vec<Merged<'_>> {
+    let mut findings: Vec<&Finding> = inspection.findings.iter().collect();
+    findings.sort_by_key(|it| it.severity);
+    let mut all: Vec<Merged<'_>> = Vec::new();
+    let mut at = HashMap::new();
+    for finding in findings {
+        let place = finding.place.as_ref().or(inspection.anchor.as_ref());
+        let next = all.len();
+        let index = match place {
+            Some(place) => {
+                let line = (finding.code, &place.file, place.line, finding.counts());
+                *at.entry(line).or_insert(next)
+            }
+            None => next,
+        };
+        if index == next {
+            let findings = Vec::new();
+            all.push(Merged { findings, place });
+        }
+        all[index].findings.push(finding);
+    }
+    all
+}
+
+fn result(inspection: &Inspection, merged: &Merged<'_>) -> Value {
+    let first = merged.findings[0];
+    let lines: Vec<String> = merged.findings.iter().map(|it| message(it)).collect();
+    let mut text = lines.join("\n");
+    if let Some(help) = &first.help {
+        text = format!("{text}\nhelp: {help}");
+    }
+    cut(&mut text, LONGEST_MESSAGE);
+    let logical = merged.findings.iter().take(10).map(|it| {
+        let kind = if it.kind == Kind::Tool {
+            "function"
+        } else {
+            "member"
+        };
+        json!({ "fullyQualifiedName": qualified(it), "kind": kind })
+    });
+    let mut location = json!({ "logicalLocations": logical.collect::<Vec<_>>() });
+    if let Some(place) = merged.place {
+        location["physicalLocation"] = json!({
+            "artifactLocation": { "uri": escaped(&place.file), "uriBaseId": "%SRCROOT%" },
+            "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
+        });
+    }
+    let index = inspection
+        .checks
+        .iter()
+        .position(|it| it.code == first.code);
+    let mut result = json!({
+        "ruleId": first.code,
+        "level": level(first.severity),
+        "message": { "text": unlinked(&text) },
+        "locations": [location],
+        "partialFingerprints": { "mcpAssert/v1": first.fingerprint() },
+    });
+    if let Some(index) = index {
+        result["ruleIndex"] = index.into();
+    }
+    match &first.standing {
+        Standing::Counts => {}
+        Standing::Known => result["baselineState"] = "unchanged".into(),
+        Standing::Allowed(reason) => {
+            result["suppressions"] = json!([{ "kind": "external", "justification": reason }]);
+        }
+    }
+    result
+}
+
+fn message(it: &Finding) -> String {
+    let about = qualified(it);
+    match &it.evidence {
+        Some(evidence) => format!("{about}: {} (found {evidence})", it.message),
+        None => format!("{about}: {}", it.message),
+    }
+}
+
+/// `tools/NAME/inputSchema/…`.
+fn qualified(it: &Finding) -> String {
+    match it.kind {
+        Kind::Server => format!("server{}", it.pointer),
+        Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template => {
+            format!("{}s/{}{}", it.kind.word(), it.name, it.pointer)
+        }
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn rule(check: &Check) -> Value {
+    let mut properties = json!({
+        "precision": check.precision,
+        "problem.severity": match check.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "recommendation",
+        },
+        "tags": check.tags.iter().take(10).collect::<Vec<_>>(),
+    });
+    if check.tags.contains(&SECURITY) {
+        let score = if check.severity == Severity::Error {
+            "8.0"
+        } else {
+            "5.0"
+        };
+        properties["security-severity"] = score.into();
+    }
+    json!({
+        "id": check.code,
+        "name": check.name,
+        "shortDescription": { "text": check.title },
+        "fullDescription": { "text": check.title },
+        "help": { "text": check.help, "markdown": check.help },
+        "helpUri": HELP,
+        "defaultConfiguration": { "level": level(check.severity) },
+        "properties": properties,
+    })
+}

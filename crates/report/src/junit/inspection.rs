@@ -1,0 +1,103 @@
+//! An inspection as JUnit XML: a test suite for each subject, a test case for each check that ran on it. Errors fail;
+//! warnings are output of a case that passes; what was not called is skipped.
+
+use std::{collections::HashMap, io, time::Duration};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::message;
+use crate::inspection::{Finding, Inspection, Kind, NotCalled, Severity, Subject};
+
+/// The inspection as XML.
+pub fn render(inspection: &Inspection) -> io::Result<String> {
+    let mut junit = Report::new(format!("mcp-assert {}", inspection.command));
+    let names: HashMap<&str, &str> = inspection
+        .checks
+        .iter()
+        .map(|it| (it.code, it.name))
+        .collect();
+    let mut found: HashMap<(Kind, &str), HashMap<&str, Vec<&Finding>>> = HashMap::new();
+    for it in &inspection.findings {
+        let of_subject = found.entry((it.kind, &it.name)).or_default();
+        of_subject.entry(it.code).or_default().push(it);
+    }
+    for subject in &inspection.subjects {
+        // A second tool of the same name has no findings of its own.
+        let of_subject = found
+            .remove(&(subject.kind, &subject.name))
+            .unwrap_or_default();
+        junit.add_test_suite(suite(inspection, subject, &of_subject, &names));
+    }
+    junit.to_string().map_err(io::Error::other)
+}
+
+fn suite(
+    inspection: &Inspection,
+    subject: &Subject,
+    found: &HashMap<&str, Vec<&Finding>>,
+    names: &HashMap<&str, &str>,
+) -> TestSuite {
+    let title = match subject.kind {
+        Kind::Server => "server".to_owned(),
+        Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template => {
+            format!("{} {}", subject.kind.word(), subject.name)
+        }
+    };
+    let mut suite = TestSuite::new(&*title);
+    suite.set_time(Duration::ZERO);
+    let mut add = |name: String, status: TestCaseStatus, output: &str| {
+        let mut case = TestCase::new(name, status);
+        case.set_classname(&*title);
+        case.set_time(Duration::ZERO);
+        if !output.is_empty() {
+            case.set_system_out(output);
+        }
+        suite.add_test_case(case);
+    };
+    for code in subject.checks.iter() {
+        let findings = found.get(code).map(Vec::as_slice).unwrap_or_default();
+        let name = format!("{code} {}", names.get(code).copied().unwrap_or_default());
+        let (status, output) = outcome(findings);
+        add(name.trim_end().to_owned(), status, &output);
+    }
+    let not_called = inspection.not_called.iter();
+    let is_it = |it: &&NotCalled| (it.kind, &it.name) == (subject.kind, &subject.name);
+    if let Some(it) = not_called.into_iter().find(is_it) {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(message(&it.reason));
+        add("call".to_owned(), status, "");
+    }
+    suite
+}
+
+/// How the case of one check ended, and its output.
+fn outcome(findings: &[&Finding]) -> (TestCaseStatus, String) {
+    let is_error = |it: &&&Finding| it.counts() && it.severity == Severity::Error;
+    let text: Vec<String> = findings.iter().map(|it| text(it)).collect();
+    let text = text.join("\n");
+    match findings.iter().find(is_error) {
+        Some(first) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(message(&first.message));
+            status.set_type(first.code);
+            status.set_description(text);
+            (status, String::new())
+        }
+        None => (TestCaseStatus::success(), text),
+    }
+}
+
+fn text(it: &Finding) -> String {
+    let mut text = format!("{}: {}", it.severity.word(), it.message);
+    let at = (!it.pointer.is_empty()).then_some(&*it.pointer);
+    for (lead, part) in [
+        ("at", at),
+        ("found", it.evidence.as_deref()),
+        ("help:", it.help.as_deref()),
+    ] {
+        if let Some(part) = part {
+            text.push_str(&format!("\n{lead} {part}"));
+        }
+    }
+    text
+}
