@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod ci;
 pub(crate) mod completions;
+pub(crate) mod conform;
 pub(crate) mod coverage;
 pub(crate) mod generate;
 pub(crate) mod inputs;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     Generate(Box<generate::GenerateArgs>),
     /// Probe what a server offers: which tools answer, crash, hang
     Audit(Box<audit::AuditArgs>),
+    /// Check whether a server keeps to the specification
+    Conform(Box<conform::ConformArgs>),
     /// Show which tools, parameters and errors a suite tests
     Coverage(Box<coverage::CoverageArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders

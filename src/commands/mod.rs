@@ -7,6 +7,7 @@ mod audit;
 mod call;
 mod ci;
 mod completions;
+mod conform;
 mod coverage;
 mod environment;
 mod generate;
@@ -207,6 +208,7 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Init(args) => generate::init(&args, context).number(),
         Command::Generate(args) => generate::generate(&args, context).number(),
         Command::Coverage(args) => coverage::coverage(&args, context).number(),
+        Command::Conform(args) => conform::conform(&args, context).number(),
         Command::Audit(args) => audit::audit(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),

@@ -6,6 +6,7 @@
 pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod catalog;
+pub(crate) mod conform;
 pub(crate) mod coverage;
 pub(crate) mod effect;
 pub(crate) mod list;

@@ -22,6 +22,7 @@ use mcp::{
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
+        finding::Finding,
         process::StderrTail,
     },
     script::{
@@ -84,6 +85,15 @@ pub(crate) enum Declares {
 }
 
 impl Asked<'_> {
+    /// The same server, asked on another revision.
+    pub(crate) fn on(&self, revision: RevisionWanted) -> Asked<'_> {
+        Asked {
+            revision,
+            image: self.image.clone(),
+            ..*self
+        }
+    }
+
     /// Whether a signal ended the work.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.host.interrupt.is_cancelled()
@@ -92,7 +102,7 @@ impl Asked<'_> {
     /// Starts the server in a fresh place and shakes hands.
     pub(crate) async fn open(&self) -> Result<Open, Unanswered> {
         let begun = Instant::now();
-        let mut open = self.start().await.map_err(|disruption| Unanswered {
+        let mut open = self.connected().await.map_err(|disruption| Unanswered {
             disruption,
             stderr: StderrTail::default(),
         })?;
@@ -116,7 +126,8 @@ impl Asked<'_> {
         }
     }
 
-    async fn start(&self) -> Result<Open, Disruption> {
+    /// Starts the server in a fresh place, or reaches it. No handshake is made before the first question that needs one.
+    pub(crate) async fn connected(&self) -> Result<Open, Disruption> {
         let mut bindings = Bindings {
             environment: Arc::clone(&self.host.environment),
             // What is typed on the command line may hold braces of its own.
@@ -191,6 +202,11 @@ impl Open {
             args: ValueTemplate::new(arguments),
         };
         self.perform(&Subject::Tool(call)).await
+    }
+
+    /// What the session noted about the protocol since the last observation.
+    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
+        self.session.take_findings()
     }
 
     /// Whether the session can go on.

@@ -18,6 +18,7 @@ mod clients;
 mod command_line;
 mod compat;
 mod completions;
+mod conform;
 mod container_contract;
 mod containers;
 mod docs;

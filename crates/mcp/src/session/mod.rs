@@ -195,6 +195,11 @@ impl Session {
         self.facts.as_ref()
     }
 
+    /// What was found since the last observation was handed out.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        mem::take(&mut self.record().findings)
+    }
+
     /// Whether the server closed its output, or ended.
     pub fn is_closed(&self) -> bool {
         self.exchange.closed

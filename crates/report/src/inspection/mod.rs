@@ -341,6 +341,10 @@ impl Inspection {
         let kinds = [Kind::Tool, Kind::Prompt, Kind::Resource, Kind::Template];
         let of = |kind| self.subjects.iter().filter(|it| it.kind == kind).count();
         let counted = kinds.map(|kind| (kind, of(kind)));
+        let beside = self.subjects.iter().any(|it| it.kind != Kind::Server);
+        if !beside && self.command == "conform" {
+            return count(self.checks.len(), "check");
+        }
         let shown = counted
             .iter()
             .filter(|(kind, n)| *n > 0 || *kind == Kind::Tool);

@@ -96,7 +96,7 @@ fn text(it: &Finding) -> String {
         ("help:", it.help.as_deref()),
     ] {
         if let Some(part) = part {
-            text.push_str(&format!("\n{lead} {part}"));
+            text.extend(["\n", lead, " ", part]);
         }
     }
     text

@@ -1,0 +1,306 @@
+//! Whether a server keeps to the specification, as far as that shows on this server without a fixture of its own: each
+//! check has its section, and is gated on what the server declares.
+//!
+//! [`checks`] has the checks as data. A check asks something and judges the answer, or collects the findings that every
+//! session notes by itself. What could not be judged counts as such, never as passed; what one dead server kept from
+//! being judged is one finding.
+
+mod checks;
+mod http;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
+
+use self::checks::{Asks, Judge};
+pub(crate) use self::checks::{CHECKS, Check};
+use super::{
+    catalog::Offer,
+    effect::{Effect, effect},
+    parameters,
+    sample::{Sources, Which, sample},
+    server::{Asked, Open, Unanswered},
+};
+use mcp::{
+    observation::{Observation, answer::Body, catalog::Listing, finding::Finding, process::Ending},
+    script::{
+        subject::{RawExchange, RawFrame, RawHandshake, Subject},
+        template::ValueTemplate,
+    },
+};
+use suite::model::server::Target;
+
+/// How long an answer to a frame that may stay unanswered is waited for.
+const SILENCE: Duration = Duration::from_millis(300);
+
+/// The most tools that are called for their structured content.
+const MOST_CALLS: usize = 50;
+
+/// How a check ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The server keeps to it.
+    Pass,
+    /// It does not, for this reason.
+    Fail(String),
+    /// The server does not have what it is about.
+    NotApplicable(&'static str),
+    /// Nothing could be observed.
+    CouldNotRun,
+}
+
+/// A check and how it ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// The check.
+    pub(crate) check: &'static Check,
+    /// How it ended.
+    pub(crate) verdict: Verdict,
+}
+
+/// What the server is like, for the checks.
+pub(crate) struct Facts {
+    pub(super) offer: Offer,
+    pub(super) is_http: bool,
+    /// Whether we started it: then its end is judged.
+    pub(super) is_ours: bool,
+}
+
+impl Facts {
+    fn is_stateless(&self) -> bool {
+        !self.offer.has_handshake()
+    }
+
+    fn has(&self, capability: &str) -> bool {
+        self.offer.declares(capability)
+    }
+}
+
+/// What was found in one era.
+#[derive(Debug)]
+pub(crate) struct Conformity {
+    /// What the server offers.
+    pub(crate) offer: Offer,
+    /// All checks, in their order.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Why the server could not be asked any more.
+    pub(crate) gone: Option<String>,
+}
+
+/// Makes all checks on one revision. Fails if there is no session at all.
+pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered> {
+    let mut open = asked.open().await?;
+    let offer = open.offer().await;
+    let facts = Facts {
+        is_http: matches!(asked.target, Target::Url { .. }),
+        is_ours: !matches!(asked.target, Target::Url { .. }),
+        offer,
+    };
+    let mut session = Session {
+        asked,
+        open: Some(open),
+        noted: BTreeMap::new(),
+        gone: None,
+        ended: None,
+    };
+    session.note_findings();
+    let mut outcomes = Vec::new();
+    for check in CHECKS {
+        let verdict = match (check.applies)(&facts) {
+            Err(why) => Verdict::NotApplicable(why),
+            Ok(()) => session.judged(check, &facts).await,
+        };
+        outcomes.push(Outcome { check, verdict });
+    }
+    session.call_tools(&facts).await;
+    session.end().await;
+    for outcome in &mut outcomes {
+        if outcome.verdict != Verdict::Pass {
+            continue;
+        }
+        if let Asks::Findings(codes) = outcome.check.asks {
+            outcome.verdict = session.of_findings(codes);
+        } else if let Asks::End = outcome.check.asks {
+            outcome.verdict = session.of_end();
+        }
+    }
+    Ok(Conformity {
+        offer: facts.offer,
+        outcomes,
+        gone: session.gone,
+    })
+}
+
+/// The server while it is checked.
+struct Session<'a> {
+    asked: &'a Asked<'a>,
+    open: Option<Open>,
+    /// What the sessions noted by themselves: message and frame, by code.
+    noted: BTreeMap<&'static str, String>,
+    /// Why it could not be started any more.
+    gone: Option<String>,
+    /// How the last one ended.
+    ended: Option<Ending>,
+}
+
+impl Session<'_> {
+    async fn end(&mut self) {
+        if let Some(open) = self.open.take() {
+            let ended = Box::pin(open.end(self.asked.host)).await;
+            self.ended = ended.exit.map(|exit| exit.ending);
+        }
+    }
+
+    fn note_findings(&mut self) {
+        let findings = self.open.as_mut().map(Open::take_findings);
+        self.note(findings.unwrap_or_default());
+    }
+
+    fn note(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            let frame = finding.frame.map(|frame| format!(": {frame}"));
+            let text = format!("{}{}", finding.message, frame.unwrap_or_default());
+            self.noted.entry(finding.code.code()).or_insert(text);
+        }
+    }
+
+    /// A session that works; a fresh one where the last one ended.
+    async fn live(&mut self) -> Option<&mut Open> {
+        if self.open.as_mut().is_some_and(|open| !open.is_usable()) {
+            self.end().await;
+        }
+        if self.open.is_none() && self.gone.is_none() && !self.asked.is_interrupted() {
+            match self.asked.open().await {
+                Ok(open) => self.open = Some(open),
+                Err(Unanswered { disruption, .. }) => self.gone = Some(disruption.message),
+            }
+        }
+        self.open.as_mut()
+    }
+
+    async fn perform(&mut self, subject: &Subject) -> Option<Observation> {
+        let open = self.live().await?;
+        let mut seen = open.perform(subject).await;
+        let findings = std::mem::take(&mut seen.findings);
+        self.note(findings);
+        Some(seen)
+    }
+
+    async fn judged(&mut self, check: &'static Check, facts: &Facts) -> Verdict {
+        match check.asks {
+            // They are read when everything else is over.
+            Asks::Findings(_) | Asks::End => Verdict::Pass,
+            Asks::Frames {
+                frames,
+                handshake,
+                judge,
+            } => {
+                let sent = frames(facts);
+                let ids: Vec<Value> = sent.iter().filter_map(|it| it.get("id").cloned()).collect();
+                let is_silent = ids.is_empty();
+                let subject = Subject::Raw(RawExchange {
+                    send: sent
+                        .into_iter()
+                        .map(|frame| RawFrame::Json(ValueTemplate::new(frame)))
+                        .collect(),
+                    handshake: if handshake {
+                        RawHandshake::Made
+                    } else {
+                        RawHandshake::Omitted
+                    },
+                    within: if is_silent {
+                        SILENCE
+                    } else {
+                        self.asked.timeout
+                    },
+                });
+                if !handshake {
+                    return self.unshaken(&subject, judge).await;
+                }
+                match self.perform(&subject).await {
+                    Some(seen) => of_frames(&seen, judge),
+                    None => Verdict::CouldNotRun,
+                }
+            }
+            Asks::Http(request) => {
+                let subject = Subject::Http(Box::new(request.call(facts)));
+                match self.perform(&subject).await {
+                    Some(seen) => http::judged(&seen, request),
+                    None => Verdict::CouldNotRun,
+                }
+            }
+        }
+    }
+
+    /// Frames on a connection of their own, on which no handshake was made.
+    async fn unshaken(&mut self, subject: &Subject, judge: Judge) -> Verdict {
+        let mut open = match self.asked.connected().await {
+            Ok(open) => open,
+            Err(disruption) => {
+                self.gone = Some(disruption.message);
+                return Verdict::CouldNotRun;
+            }
+        };
+        let seen = open.perform(subject).await;
+        let verdict = of_frames(&seen, judge);
+        Box::pin(open.end(self.asked.host)).await;
+        verdict
+    }
+
+    /// Calls the tools that declare to only read, with what their schemas suggest: what they answer is held against the
+    /// revision and their own schemas by the session.
+    async fn call_tools(&mut self, facts: &Facts) {
+        let reads = |tool: &&Value| effect(tool) == Effect::Read;
+        let tools = facts.offer.entries(Listing::Tools).iter().filter(reads);
+        for tool in tools.take(MOST_CALLS) {
+            let empty = json!({});
+            let schema = tool.get("inputSchema").unwrap_or(&empty);
+            let made = sample(schema, Which::Required, &Sources::default());
+            let name = parameters::text(tool, "name").unwrap_or_default();
+            if made.refused.is_some() {
+                continue;
+            }
+            if let Some(open) = self.live().await {
+                let mut seen = open.call(&name, made.arguments).await;
+                let findings = std::mem::take(&mut seen.findings);
+                self.note(findings);
+            }
+        }
+    }
+
+    fn of_findings(&self, codes: &[&str]) -> Verdict {
+        let first = codes
+            .iter()
+            .find_map(|code| Some((*code, self.noted.get(code)?)));
+        match first {
+            Some((code, text)) => Verdict::Fail(format!("{code}: {text}")),
+            None => Verdict::Pass,
+        }
+    }
+
+    fn of_end(&self) -> Verdict {
+        match self.ended {
+            Some(Ending::StdinClosed | Ending::Asked | Ending::ByItself) => Verdict::Pass,
+            Some(Ending::Terminated) => {
+                Verdict::Fail("it lived on after its stdin was closed; SIGTERM ended it".to_owned())
+            }
+            Some(Ending::Killed) => {
+                Verdict::Fail("it lived on after its stdin was closed and after SIGTERM".to_owned())
+            }
+            None => Verdict::CouldNotRun,
+        }
+    }
+}
+
+fn of_frames(seen: &Observation, judge: Judge) -> Verdict {
+    let Some(Body::Result(reply)) = seen.answer.as_ref().map(|answer| &answer.body) else {
+        return Verdict::CouldNotRun;
+    };
+    // Notifications and requests of the server may stand between its answers.
+    let frames = reply.raw.as_array().into_iter().flatten();
+    let answers = frames.filter(|frame| frame.get("method").is_none());
+    match judge(&answers.cloned().collect::<Vec<_>>()) {
+        Ok(()) => Verdict::Pass,
+        Err(why) => Verdict::Fail(why),
+    }
+}
