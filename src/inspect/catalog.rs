@@ -167,7 +167,7 @@ mod tests {
     fn a_catalog_is_read_as_it_was_written() {
         let whole = json!({
             "protocol": "2025-11-25", "serverInfo": {"name": "s", "version": "1"}, "capabilities": {"tools": {}},
-            "instructions": "Be brief.", "tools": [{"name": "t"}], "prompts": [], "tokens": 6,
+            "instructions": "Be brief.", "tools": [{"name": "t"}], "prompts": [], "tokens": 5,
         });
         let offer = Offer::from_json(&whole.to_string()).unwrap();
         assert_eq!(offer.json(), whole);

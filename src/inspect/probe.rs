@@ -239,7 +239,7 @@ static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r#"File \\*"[^"]+\\*", line \d+"#,
         r"^\s*at .+ \(?(?:file|node|/|[A-Za-z]:\\).*:\d+:\d+\)?",
-        r"^\s*at [\w.$<>]+\([\w$]+\.(?:java|kt|scala):\d+\)",
+        r"^(?:\s|\\t)*at [\w.$<>]+\([\w$]+\.(?:java|kt|scala):\d+\)",
         r"^\s*(?:\\t)?/?\S+\.go:\d+ \+0x",
         r"^\s*at \S+\.rs:\d+(?::\d+)?",
         r"^\s*at .+ in .+:line \d+",
