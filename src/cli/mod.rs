@@ -7,8 +7,10 @@ pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod conform;
 pub(crate) mod coverage;
+pub(crate) mod findings;
 pub(crate) mod generate;
 pub(crate) mod inputs;
+pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod options;
 pub(crate) mod reap;
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Conform(Box<conform::ConformArgs>),
     /// Show which tools, parameters and errors a suite tests
     Coverage(Box<coverage::CoverageArgs>),
+    /// Find what is wrong with what a server offers: for models, for clients, for the user's safety
+    Lint(Box<lint::LintArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders
     Reap(reap::ReapArgs),
     /// Serve a well-behaved MCP server on stdio or HTTP that misbehaves on demand

@@ -81,6 +81,12 @@ pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Re
         let typed = Typed::read(&args.server, context)?;
         typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
     };
+    save(args, &offer)?;
+    Ok(offer)
+}
+
+/// Writes the offer where the options say.
+pub(super) fn save(args: &CatalogArgs, offer: &Offer) -> Result<(), Refusal> {
     if let Some(path) = &args.save_catalog {
         let written = std::fs::write(path, format!("{:#}\n", offer.json()));
         written.map_err(|error| {
@@ -88,7 +94,7 @@ pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Re
             Refusal::new(ExitCode::CouldNotRun, message)
         })?;
     }
-    Ok(offer)
+    Ok(())
 }
 
 /// Refuses lists that are not known to their end.
@@ -111,7 +117,7 @@ pub(super) fn secrets(args: &ServerArgs, context: &Context) -> Result<Secrets, R
 }
 
 /// The longest catalog that is read, in bytes.
-const LONGEST_CATALOG: u64 = 256 << 20;
+pub(super) const LONGEST_CATALOG: u64 = 256 << 20;
 
 /// The most of a server's stderr that is shown behind an error, in characters.
 const MOST_STDERR: usize = 2_000;

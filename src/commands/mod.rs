@@ -10,7 +10,9 @@ mod completions;
 mod conform;
 mod coverage;
 mod environment;
+mod findings;
 mod generate;
+mod lint;
 mod list;
 mod post;
 mod reap;
@@ -210,6 +212,7 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Coverage(args) => coverage::coverage(&args, context).number(),
         Command::Conform(args) => conform::conform(&args, context).number(),
         Command::Audit(args) => audit::audit(&args, context).number(),
+        Command::Lint(args) => lint::lint(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),

@@ -102,6 +102,11 @@ impl Offer {
         self.said.get("instructions")?.as_str()
     }
 
+    /// A member of what the server says of itself, such as `serverInfo`.
+    pub(crate) fn said(&self, member: &str) -> Option<&Value> {
+        self.said.get(member)
+    }
+
     /// The names of a list's entries: of resources the URI, of templates the URI template.
     pub(crate) fn names(&self, listing: Listing) -> Vec<&str> {
         self.entries(listing)

@@ -50,6 +50,18 @@ pub(crate) fn effect(tool: &Value) -> Effect {
     }
 }
 
+/// The verb of a name that changes something: the first verb decides, and the first behind each `and`, because a noun may
+/// look like one (`get_commit`).
+pub(crate) fn writing_verb(words: &[String]) -> Option<&'static str> {
+    let mut parts = words.split(|word| ["and", "or", "then"].contains(&&**word));
+    parts.find_map(|part| {
+        let verbs = READS.iter().chain(&WRITES);
+        let is_verb = |word: &&String| verbs.clone().any(|verb| verb == *word);
+        let verb = part.iter().find(is_verb)?;
+        WRITES.iter().find(|it| *it == verb).copied()
+    })
+}
+
 /// The words of a name in small letters, divided at `_`, `-`, `.`, blanks and capital letters.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -108,6 +120,19 @@ mod tests {
             ("__", &[]),
         ] {
             assert_eq!(words(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_verb_decides() {
+        for (name, wanted) in [
+            ("delete_all", Some("delete")),
+            ("git_commit", Some("commit")),
+            ("get_commit", None),
+            ("get_and_delete", Some("delete")),
+            ("settings", None),
+        ] {
+            assert_eq!(super::writing_verb(&words(name)), wanted, "{name}");
         }
     }
 

@@ -33,6 +33,7 @@ mod images;
 mod inspect;
 mod interrupts;
 mod limits;
+mod lint;
 mod lost_output;
 mod outside;
 mod promises;

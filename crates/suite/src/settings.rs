@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use globset::{Glob, GlobMatcher};
 use serde_json::Number;
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
         docker::RawDocker,
         read::value,
         server::RawServer,
-        settings::RawSettings,
+        settings::{RawLint, RawSettings},
         union::Shorthand,
         value::{Table, Text, Texts},
     },
@@ -52,6 +53,8 @@ pub struct Settings {
     pub threshold: Option<Number>,
     /// Whether the Go tool's verdicts are wanted.
     pub compat: bool,
+    /// What `lint` takes.
+    pub lint: LintSettings,
     /// The keys about the whole run, each with its entry in the file.
     pub(super) of_run: Vec<(&'static str, Origin)>,
     /// The defaults of assertions.
@@ -60,6 +63,43 @@ pub struct Settings {
     pub(super) file: Option<Arc<SourceFile>>,
     /// Whether there is a file that cannot be read.
     pub(super) is_unread: bool,
+}
+
+/// What the settings say of `lint`.
+#[derive(Debug, Default)]
+pub struct LintSettings {
+    /// Severities by code, in the order of the file, each with its place. Codes are not looked up.
+    pub rules: Vec<(String, RuleLevel, Origin)>,
+    /// Findings that are as they should be.
+    pub allow: Vec<Allowed>,
+}
+
+/// How bad the findings of a rule are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleLevel {
+    /// The rule does not run.
+    Off,
+    /// Worth knowing.
+    Info,
+    /// Worth mending.
+    Warning,
+    /// An error.
+    Error,
+}
+
+/// Findings that are as they should be.
+#[derive(Debug)]
+pub struct Allowed {
+    /// The code of the rule, not looked up.
+    pub code: String,
+    /// The names that they are about; all without one.
+    pub name: Option<GlobMatcher>,
+    /// The place that they are about; all without one.
+    pub pointer: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The place in the file.
+    pub at: Origin,
 }
 
 /// A server that `--target` selects by its name.
@@ -180,9 +220,58 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, directory: &Path) -> Set
         baseline: path("baseline", raw.baseline, lowering, directory),
         threshold: value(raw.threshold).filter(is_percentage),
         compat: value(raw.compat).unwrap_or_default(),
+        lint: value(raw.lint)
+            .map(|lint| lint_settings(*lint, lowering))
+            .unwrap_or_default(),
         of_run,
         ..Settings::default()
     }
+}
+
+/// What `lint` takes; entries that cannot be used are reported and left out.
+fn lint_settings(raw: RawLint, lowering: &mut Lowering<'_>) -> LintSettings {
+    let mut lint = LintSettings::default();
+    for (key, Text { text, at }) in value(raw.rules).map_or_else(Vec::new, |it| it.0) {
+        let level = match text.as_str() {
+            "off" | "false" => RuleLevel::Off,
+            "info" => RuleLevel::Info,
+            "warning" => RuleLevel::Warning,
+            "error" => RuleLevel::Error,
+            _ => {
+                let known = ["off", "info", "warning", "error"];
+                lowering.problem(at, problems::unknown_word(&text, "severity", &known));
+                continue;
+            }
+        };
+        let place = lowering.reading.problems.origin(key.at);
+        lint.rules.push((key.text, level, place));
+    }
+    for raw in value(raw.allow).map_or_else(Vec::new, |it| it.0) {
+        let at = raw.at;
+        let (code, reason) = (value(raw.code), value(raw.reason));
+        for (key, is_there) in [("code", code.is_some()), ("reason", reason.is_some())] {
+            if !is_there {
+                lowering.problem(at, problems::missing_key(key, "an entry of `allow`"));
+            }
+        }
+        let name = value(raw.name).and_then(|name| {
+            let glob = Glob::new(&name.text).map_err(|error| {
+                let reason = error.kind().to_string();
+                lowering.problem(name.at, problems::bad_glob(&name.text, &reason));
+            });
+            glob.ok().map(|glob| glob.compile_matcher())
+        });
+        if let (Some(code), Some(reason)) = (code, reason) {
+            lint.allow.push(Allowed {
+                code: code.text,
+                name,
+                pointer: value(raw.pointer).map(|it| it.text),
+                reason: reason.text,
+                at: lowering.reading.problems.origin(at),
+            });
+        }
+    }
+    lint
 }
 
 /// A path from the settings' folder. An empty one is reported.

@@ -124,6 +124,11 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a literal pattern")
 }
 
+/// The first part of a text that has the shape of a well-known service's key; a text behind a telling name is not enough.
+pub fn key_in(text: &str) -> Option<&str> {
+    SHAPES.find(text).map(|found| found.as_str())
+}
+
 /// What counts as the key of a secret.
 #[derive(Debug, Clone, Default)]
 pub struct SecretKeys {

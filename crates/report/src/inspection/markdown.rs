@@ -64,7 +64,10 @@ fn table(inspection: &Inspection, out: &mut String) {
 fn details(inspection: &Inspection, out: &mut String) {
     let mut left_out = 0;
     for group in inspection.groups() {
-        let mut part = format!("\n**{}**\n\n", inline(&group.title(), LONGEST_INLINE));
+        let mut part = format!(
+            "\n**{}**\n\n",
+            inline(&group.kind.titled(group.name), LONGEST_INLINE)
+        );
         for it in &group.findings {
             let standing = match &it.standing {
                 Standing::Counts => "",

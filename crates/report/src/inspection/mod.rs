@@ -51,6 +51,12 @@ impl Kind {
             Self::Template => "template",
         }
     }
+
+    /// `tool NAME`; of the server only the word.
+    pub fn titled(self, name: &str) -> String {
+        let title = format!("{} {name}", self.word());
+        title.trim_end().to_owned()
+    }
 }
 
 /// How bad a finding is; the worst first.
@@ -184,7 +190,7 @@ pub struct NotCalled {
     /// Why not.
     pub reason: String,
     /// The option that calls it, if one does.
-    pub option: Option<&'static str>,
+    pub option: Option<String>,
 }
 
 /// All that a look at a server found.
@@ -221,18 +227,6 @@ pub struct Group<'a> {
     pub name: &'a str,
     /// The findings.
     pub findings: Vec<&'a Finding>,
-}
-
-impl Group<'_> {
-    /// `tool NAME`, or `server`.
-    pub fn title(&self) -> String {
-        match self.kind {
-            Kind::Server => "server".to_owned(),
-            Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template => {
-                format!("{} {}", self.kind.word(), self.name)
-            }
-        }
-    }
 }
 
 impl Inspection {

@@ -13,8 +13,11 @@ pub fn render(inspection: &Inspection) -> String {
     };
     // Writing to a text cannot fail.
     let _ = writeln!(out, "{server}: {}", inspection.looked_at());
+    for note in &inspection.notes {
+        let _ = writeln!(out, "\nnote: {note}");
+    }
     for group in inspection.groups() {
-        let _ = writeln!(out, "\n{}", group.title());
+        let _ = writeln!(out, "\n{}", group.kind.titled(group.name));
         for finding in group.findings {
             write_finding(&mut out, finding);
         }
@@ -24,13 +27,10 @@ pub fn render(inspection: &Inspection) -> String {
     }
     for it in &inspection.not_called {
         let _ = write!(out, "  {}: {}", it.name, it.reason);
-        let _ = match it.option {
+        let _ = match &it.option {
             Some(option) => writeln!(out, "; `{option}` calls it"),
             None => writeln!(out),
         };
-    }
-    for note in &inspection.notes {
-        let _ = writeln!(out, "\nnote: {note}");
     }
     if inspection.findings.is_empty() {
         out.push_str("\nnothing found\n");

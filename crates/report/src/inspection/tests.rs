@@ -64,7 +64,7 @@ fn sample(name: &str) -> Inspection {
             kind: Kind::Tool,
             name: "calm".to_owned(),
             reason: "it may change something".to_owned(),
-            option: Some("--allow write"),
+            option: Some("--allow write".to_owned()),
         }],
         ..Inspection::default()
     };

@@ -37,12 +37,7 @@ fn suite(
     found: &HashMap<&str, Vec<&Finding>>,
     names: &HashMap<&str, &str>,
 ) -> TestSuite {
-    let title = match subject.kind {
-        Kind::Server => "server".to_owned(),
-        Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template => {
-            format!("{} {}", subject.kind.word(), subject.name)
-        }
-    };
+    let title = subject.kind.titled(&subject.name);
     let mut suite = TestSuite::new(&*title);
     suite.set_time(Duration::ZERO);
     let mut add = |name: String, status: TestCaseStatus, output: &str| {

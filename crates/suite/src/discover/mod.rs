@@ -14,13 +14,16 @@ use std::{
     sync::Arc,
 };
 
-pub use self::walk::{FileRead, Files};
 use self::{
     folder::{Folder, Lowered},
     known::Known,
     root::{Root, SettingsFile, is_assertion, without_effect},
     text::read_text,
     walk::FoundFile,
+};
+pub use self::{
+    root::nearest_settings,
+    walk::{FileRead, Files},
 };
 use crate::{
     Dialect,

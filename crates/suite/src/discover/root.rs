@@ -147,6 +147,14 @@ fn settings_of(
     Some((settings, file))
 }
 
+/// The settings of the nearest folder upwards from the caller's directory that has a file, and what is wrong with them.
+pub fn nearest_settings(options: &LoadOptions<'_>) -> Option<(Settings, Vec<Diagnostic>)> {
+    let compiled = Compiled::default();
+    let mut folders = options.environment.directory.ancestors();
+    let (settings, file) = folders.find_map(|folder| settings_of(folder, options, &compiled))?;
+    Some((settings, file.problems))
+}
+
 /// Whether a file with the settings' name is an assertion after all.
 pub(super) fn is_assertion(text: &str) -> bool {
     let file = Arc::new(SourceFile::new(String::new(), String::new()));

@@ -7,7 +7,7 @@ use super::{
     server::RawServer,
     shape::shape,
     union::Short,
-    value::{Anything, Table, Text, Texts},
+    value::{Anything, OneOrMany, Table, Text, Texts},
 };
 
 shape! {
@@ -34,5 +34,32 @@ shape! {
         threshold = "threshold": Number;
         /// `true`: the verdicts of the Go tool of the same name.
         compat = "compat": bool;
+        /// Which rules `lint` runs, and which findings are as they should be.
+        lint = "lint": Box<RawLint>;
+    }
+}
+
+shape! {
+    /// What `mcp-assert lint` takes from the nearest settings file, upwards from the caller's directory.
+    RawLint, "`lint`" {
+        /// Severities by code: `off`, `info`, `warning` or `error`.
+        rules = "rules": Table<Text>;
+        /// Findings that are as they should be. They are shown with their reason and do not count; an entry that matches
+        /// nothing is a finding itself, W199.
+        allow = "allow": OneOrMany<RawAllowed>;
+    }
+}
+
+shape! {
+    /// Findings of a rule that are as they should be.
+    RawAllowed, "an entry of `allow`" {
+        /// The code of the rule.
+        code = "code": Text;
+        /// A glob on the name of the tool, the prompt or the resource; without it all of them.
+        name = "name": Text;
+        /// The place as a JSON Pointer; without it all of them.
+        pointer = "pointer": Text;
+        /// Why it is as it should be; an entry requires one.
+        reason = "reason": Text;
     }
 }

@@ -1,0 +1,405 @@
+//! `mcp-assert lint`: what is wrong with what a server offers.
+
+use std::{collections::BTreeSet, path::Path};
+
+use serde_json::{Value, json};
+
+use super::{
+    Context,
+    asking::{self, Typed, print},
+    findings,
+    running::{Refusal, input::regular_text},
+};
+use crate::{
+    cli::lint::{LintArgs, Profile},
+    inspect::{
+        catalog::Offer,
+        effect::Effect,
+        lint::{
+            self, Looked, Options,
+            hosts::{self, data::FACTS},
+            page, place,
+            probe::{self, Limits, Probed},
+            rule::{Findings, Rule},
+            rules,
+        },
+    },
+};
+use report::{
+    cleaner::Cleaner,
+    inspection::{self, Finding, Inspection, Place, Severity, Standing},
+};
+use suite::{
+    discover::{self, LoadOptions},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
+    settings::{Allowed, LintSettings, RuleLevel},
+};
+use text::exit::ExitCode;
+
+/// The settings file, to which findings without a place belong.
+const SETTINGS: &str = "mcp-assert.yaml";
+
+/// The longest baseline that is read, in bytes.
+const LONGEST_BASELINE: u64 = 64 << 20;
+
+/// Looks, and tells what was found.
+pub(super) fn lint(args: &LintArgs, context: &Context) -> ExitCode {
+    match carry_out(args, context) {
+        Ok(code) => code,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    if args.rules {
+        let printed = print(&page::table(), false, context);
+        return Ok(if printed {
+            ExitCode::Passed
+        } else {
+            ExitCode::CouldNotRun
+        });
+    }
+    let catalog = args.from.catalog.as_deref();
+    let read = [("--catalog", catalog)];
+    let written = [
+        ("--save-baseline", args.save_baseline.as_deref()),
+        ("--save-catalog", args.from.save_catalog.as_deref()),
+    ];
+    findings::check(&args.findings, (&read, &written), context)?;
+    let settings = settings(context)?;
+    let options = options(args, &settings)?;
+    let known = args.baseline.as_deref().map(baseline).transpose()?;
+    let calls = args.call_tools || args.detect_nondeterminism;
+    let (offer, probed) = if calls {
+        called(args, &options, context)?
+    } else {
+        (asking::offer(&args.from, context)?, Probed::default())
+    };
+    let is_lost = probed.is_lost;
+    let looked = lint::look(&offer, &options, calls);
+    let secrets = asking::secrets(&args.from.server, context)?;
+    let mut inspection =
+        inspection(args, &options, &offer, (looked, probed)).cleaned(&Cleaner::new(secrets));
+    if let Some(file) = catalog {
+        // The offer was read from it just now.
+        let text = regular_text(file, asking::LONGEST_CATALOG).unwrap_or_default();
+        place::put(&mut inspection.findings, &file.display().to_string(), &text);
+    }
+    if let Some(known) = &known {
+        let is_known = |it: &&mut Finding| known.contains(&it.fingerprint());
+        for it in inspection.findings.iter_mut().filter(is_known) {
+            it.standing = Standing::Known;
+        }
+        inspection.notes.extend(mended(known, &inspection));
+    }
+    allow(&settings.allow, &options, &mut inspection);
+    if let Some(path) = &args.save_baseline {
+        findings::write(path, &saved(&inspection), context)?;
+    }
+    findings::deliver(&args.findings, &inspection, || json(&inspection), context)?;
+    if is_lost {
+        return Err(Refusal::new(
+            ExitCode::CouldNotRun,
+            "the server did not answer all calls",
+        ));
+    }
+    Ok(verdict(args, &inspection))
+}
+
+/// Asks the server, and calls what may be called in the same session.
+fn called(
+    args: &LintArgs,
+    options: &Options,
+    context: &Context,
+) -> Result<(Offer, Probed), Refusal> {
+    let limits = Limits {
+        allowed: Effect::ALL[args.allow as usize],
+        most_bytes: args.max_response_kb.saturating_mul(1024),
+        repeats: args.detect_nondeterminism,
+    };
+    let server = &args.from.server;
+    let asked = Typed::read(server, context)?;
+    let (offer, probed) = asked.ask(server, context, async |open| {
+        let offer = open.offer().await;
+        asking::complete(&offer)?;
+        let probed = probe::probe(open, &offer, limits, options).await;
+        Ok((offer, probed))
+    })?;
+    asking::save(&args.from, &offer)?;
+    Ok((offer, probed))
+}
+
+/// What the nearest settings file says.
+fn settings(context: &Context) -> Result<LintSettings, Refusal> {
+    let options = LoadOptions {
+        dialect: None,
+        unset_variables: UnsetVariables::Warn,
+        server_from: ServerFrom::Elsewhere,
+        image_from: ImageFrom::Suite,
+        started_in: StartedIn::Processes,
+        fixture_from: FixtureFrom::Elsewhere,
+        environment: &context.environment,
+        servers_in: None,
+    };
+    let Some((settings, mut problems)) = discover::nearest_settings(&options) else {
+        return Ok(LintSettings::default());
+    };
+    problems.retain(|it| it.severity == text::diagnostic::Severity::Error);
+    if problems.is_empty() {
+        return Ok(settings.lint);
+    }
+    Err(Refusal::invalid("the settings file cannot be used").beside(problems))
+}
+
+/// Marks the findings that the settings allow, and adds one for each entry that allows nothing.
+fn allow(entries: &[Allowed], options: &Options, inspection: &mut Inspection) {
+    for entry in entries {
+        let is_meant = |it: &Finding| {
+            let is_named = entry
+                .name
+                .as_ref()
+                .is_none_or(|glob| glob.is_match(&it.name));
+            let is_there = entry
+                .pointer
+                .as_ref()
+                .is_none_or(|pointer| *pointer == it.pointer);
+            it.code == entry.code && is_named && is_there
+        };
+        let mut is_used = false;
+        for it in inspection.findings.iter_mut().filter(|it| is_meant(it)) {
+            it.standing = Standing::Allowed(entry.reason.clone());
+            is_used = true;
+        }
+        let has_run = inspection.checks.iter().any(|it| it.code == entry.code);
+        let is_idle = has_run && !is_used;
+        if let Some(rule) = rules::of("W199").filter(|it| is_idle && options.wants(it)) {
+            let mut unused = Vec::new();
+            let mut found = Findings::new(rule.code, rule.severity, rule.help, &mut unused);
+            let message = format!("the settings allow `{}`, and nothing matches", entry.code);
+            let position = entry.at.position();
+            found.say(format!("/allow/{}", entry.code), message).place = Some(Place {
+                file: entry.at.file.path.to_string(),
+                line: position.line,
+                column: position.column,
+            });
+            options.settle(&mut unused);
+            inspection.findings.append(&mut unused);
+        }
+    }
+}
+
+/// Reads which rules run.
+fn options(args: &LintArgs, settings: &LintSettings) -> Result<Options, Refusal> {
+    let facts = FACTS.iter().map(|it| it.code);
+    let codes: Vec<&'static str> = rules::all().map(|it| it.code).chain(facts).collect();
+    let mut options = Options {
+        profile: match args.profile {
+            Profile::Recommended => lint::Profile::Recommended,
+            Profile::All => lint::Profile::All,
+            Profile::Go => lint::Profile::Go,
+        },
+        is_strict: args.strict,
+        ..Options::default()
+    };
+    for typed in args
+        .skip_rules
+        .iter()
+        .map(|it| it.trim())
+        .filter(|it| !it.is_empty())
+    {
+        let code = codes.iter().find(|it| it.eq_ignore_ascii_case(typed));
+        options
+            .skipped
+            .insert(code.ok_or_else(|| unknown("rule", typed, &codes))?);
+    }
+    for (typed, level, at) in &settings.rules {
+        let code = codes.iter().find(|it| *it == typed);
+        let code = code.ok_or_else(|| unknown("rule", typed, &codes).at(Some(at.clone())))?;
+        let level = match level {
+            RuleLevel::Off => None,
+            RuleLevel::Info => Some(Severity::Info),
+            RuleLevel::Warning => Some(Severity::Warning),
+            RuleLevel::Error => Some(Severity::Error),
+        };
+        match level {
+            None => drop(options.skipped.insert(code)),
+            Some(level) => drop(options.levels.insert(code, level)),
+        }
+    }
+    if let Some(it) = settings
+        .allow
+        .iter()
+        .find(|it| !codes.contains(&it.code.as_str()))
+    {
+        return Err(unknown("rule", &it.code, &codes).at(Some(it.at.clone())));
+    }
+    let names = hosts::names();
+    for typed in args.hosts.iter().filter(|it| *it != "all") {
+        if !names.contains(&typed.as_str()) {
+            return Err(unknown("host", typed, &names));
+        }
+    }
+    let is_meant = |host: &str| args.hosts.iter().any(|it| it == "all" || it == host);
+    options.hosts = FACTS.iter().filter(|it| is_meant(it.host)).collect();
+    Ok(options)
+}
+
+fn unknown(what: &str, typed: &str, known: &[&str]) -> Refusal {
+    Refusal::invalid(format!("unknown {what} `{typed}`")).with_meant(
+        typed,
+        &format!("{what}s"),
+        known,
+    )
+}
+
+fn inspection(
+    args: &LintArgs,
+    options: &Options,
+    offer: &Offer,
+    (looked, probed): (Looked, Probed),
+) -> Inspection {
+    let mut findings = looked.findings;
+    findings.extend(probed.findings);
+    let chosen = rules::all()
+        .filter(|it| options.wants(it))
+        .map(Rule::described);
+    let facts = options.hosts.iter().map(|it| it.described());
+    let catalog = args
+        .from
+        .catalog
+        .as_ref()
+        .map(|it| it.display().to_string());
+    let settings = Path::new(SETTINGS).is_file().then(|| SETTINGS.to_owned());
+    let typed = args.from.server.typed().unwrap_or_default();
+    let (option, from) = match &catalog {
+        Some(file) => ("--catalog", file),
+        None => ("--server", &typed),
+    };
+    Inspection {
+        command: "lint",
+        server: offer.server().unwrap_or_else(|| from.clone()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        again: format!(
+            "mcp-assert lint {option} {}{}",
+            shell_words::quote(from),
+            repeated(args)
+        ),
+        anchor: catalog.clone().or(settings).map(|file| Place {
+            file,
+            line: 1,
+            column: 1,
+        }),
+        checks: chosen.chain(facts).collect(),
+        notes: lint::dropped_lists(&findings).into_iter().collect(),
+        subjects: looked.subjects,
+        findings,
+        not_called: probed.not_called,
+    }
+}
+
+/// The options that decide what is found, as they are typed again. Values of headers are secret.
+fn repeated(args: &LintArgs) -> String {
+    let server = &args.from.server;
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |option: &str, value: Option<&str>| {
+        words.extend(value.map(|it| format!("{option} {}", shell_words::quote(it))));
+    };
+    let header = |it: &str| format!("{}: …", it.split(':').next().unwrap_or_default());
+    for it in &server.headers {
+        add("--header", Some(&header(it)));
+    }
+    let fixture = server.fixture.as_ref().map(|it| it.display().to_string());
+    add("--docker", server.docker.as_deref());
+    add("--fixture", fixture.as_deref());
+    add("--protocol", server.protocol.as_deref());
+    match args.profile {
+        Profile::Recommended => {}
+        Profile::All => add("--profile", Some("all")),
+        Profile::Go => add("--profile", Some("go")),
+    }
+    for (option, typed) in [("--skip-rules", &args.skip_rules), ("--hosts", &args.hosts)] {
+        let joined = (!typed.is_empty()).then(|| typed.join(","));
+        add(option, joined.as_deref());
+    }
+    let allowed = Effect::ALL[args.allow as usize];
+    add(
+        "--allow",
+        Some(allowed.word()).filter(|_| allowed != Effect::Read),
+    );
+    for (option, is_set) in [
+        ("--strict", args.strict),
+        ("--call-tools", args.call_tools),
+        ("--detect-nondeterminism", args.detect_nondeterminism),
+    ] {
+        words.extend(is_set.then(|| option.to_owned()));
+    }
+    words.iter().flat_map(|it| [" ", it]).collect()
+}
+
+/// Reads the fingerprints of a baseline.
+fn baseline(path: &Path) -> Result<BTreeSet<String>, Refusal> {
+    let unusable =
+        |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
+    let text = regular_text(path, LONGEST_BASELINE).map_err(|error| unusable(error.to_string()))?;
+    let whole: Value = serde_json::from_str(&text)
+        .map_err(|error| unusable(format!("it is not JSON: {error}")))?;
+    let findings = whole.get("lint_baseline").and_then(Value::as_object);
+    let findings = findings
+        .ok_or_else(|| unusable("it is not a baseline of `lint --save-baseline`".to_owned()))?;
+    Ok(findings.keys().cloned().collect())
+}
+
+/// The note of findings of the baseline that are no more.
+fn mended(known: &BTreeSet<String>, inspection: &Inspection) -> Option<String> {
+    let now: BTreeSet<String> = inspection
+        .findings
+        .iter()
+        .map(Finding::fingerprint)
+        .collect();
+    let gone = known.difference(&now).count();
+    let count = text::count(gone, "finding");
+    (gone > 0)
+        .then(|| format!("{count} of the baseline no longer occurs; `--save-baseline` removes it"))
+}
+
+/// The baseline of these findings: what each fingerprint stands for.
+fn saved(inspection: &Inspection) -> String {
+    let entry = |it: &Finding| {
+        let about = format!("{} {} {}{}", it.code, it.kind.word(), it.name, it.pointer);
+        (it.fingerprint(), about.into())
+    };
+    let entries: serde_json::Map<String, Value> = inspection.findings.iter().map(entry).collect();
+    format!("{:#}\n", json!({ "lint_baseline": entries }))
+}
+
+/// The Go tool's object, and ours beside it.
+fn json(inspection: &Inspection) -> Value {
+    let tools = inspection
+        .subjects
+        .iter()
+        .filter(|it| it.kind == inspection::Kind::Tool)
+        .count();
+    let mut whole = json!({
+        "server": inspection.server,
+        "tools": tools,
+        "findings": inspection::json::findings(inspection),
+        "not_called": inspection::json::not_called(inspection),
+        "notes": inspection.notes,
+        "again": inspection.again,
+    });
+    for (name, number) in inspection::json::counts(inspection) {
+        whole[name] = number.into();
+    }
+    whole
+}
+
+fn verdict(args: &LintArgs, inspection: &Inspection) -> ExitCode {
+    let [errors, warnings, infos] = Severity::ALL.map(|it| inspection.count(it));
+    let exceeds = args.max_warnings.is_some_and(|most| warnings > most)
+        || (args.threshold > 0 && errors + warnings + infos > args.threshold);
+    if errors > 0 || exceeds {
+        ExitCode::Failed
+    } else {
+        ExitCode::Passed
+    }
+}

@@ -1,0 +1,171 @@
+//! What known clients and model APIs make of what a server lists. Each [`Fact`] is a row of [`data`]; which of them are asked
+//! about is the user's choice.
+
+pub(crate) mod data;
+mod schema;
+mod server;
+mod tool;
+
+use self::{schema::InSchema, server::OfServer, tool::OfTool};
+use super::{rule::Findings, schema::Schema, view::View};
+use report::inspection::{Check, Finding, Kind, Severity};
+
+/// What a host is known to do with a construct.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    /// The stable code.
+    pub(crate) code: &'static str,
+    /// The client or the model API.
+    pub(crate) host: &'static str,
+    construct: Construct,
+    effect: Effect,
+    /// The public issue in which it was seen, as `owner/name#number`.
+    source: &'static str,
+    /// The month of that.
+    seen: &'static str,
+}
+
+/// What is in the lists.
+#[derive(Debug, Clone, Copy)]
+enum Construct {
+    /// Something about all of it.
+    Server(OfServer),
+    /// Something about a tool.
+    Tool(OfTool),
+    /// Something anywhere in the `inputSchema` of a tool.
+    Input(InSchema),
+    /// Something anywhere in a schema of a tool.
+    Any(InSchema),
+}
+
+/// What the host does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Refuses the whole request to the model.
+    RefusedRequest,
+    /// Loses all tools of the server.
+    DroppedList,
+    /// Loses the tool.
+    DroppedTool,
+    /// Refuses to call the tool.
+    RefusedCall,
+    /// Shows the model something else.
+    Changed,
+    /// Cuts the text.
+    Cut,
+    /// Warns the user.
+    Warned,
+}
+
+impl Effect {
+    /// In words, and how bad it is.
+    fn words(self) -> (&'static str, Severity) {
+        match self {
+            Self::RefusedRequest => ("refuses the whole request", Severity::Error),
+            Self::DroppedList => ("drops all tools of the server", Severity::Error),
+            Self::DroppedTool => ("drops the tool", Severity::Error),
+            Self::RefusedCall => ("refuses to call the tool", Severity::Error),
+            Self::Changed => ("shows the model something else", Severity::Warning),
+            Self::Cut => ("cuts the text", Severity::Warning),
+            Self::Warned => ("warns the user", Severity::Warning),
+        }
+    }
+}
+
+impl Construct {
+    /// In words, and what to write instead.
+    fn words(self) -> (String, &'static str) {
+        match self {
+            Self::Server(it) => it.words(),
+            Self::Tool(it) => it.words(),
+            Self::Input(it) | Self::Any(it) => it.words(),
+        }
+    }
+}
+
+/// The names of all hosts, in the order of the rows.
+pub(crate) fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = data::FACTS.iter().map(|it| it.host).collect();
+    names.dedup();
+    names
+}
+
+impl Fact {
+    /// Whether it is about subjects of this kind.
+    pub(super) fn is_on(&self, kind: Kind) -> bool {
+        match self.construct {
+            Construct::Server(_) => kind == Kind::Server,
+            Construct::Tool(_) | Construct::Input(_) | Construct::Any(_) => kind == Kind::Tool,
+        }
+    }
+
+    /// The address of the source, and when it was seen.
+    pub(super) fn source(&self) -> (String, &'static str) {
+        let address = self.source.replace('#', "/issues/");
+        (format!("https://github.com/{address}"), self.seen)
+    }
+
+    /// The fact for the formats of reports.
+    pub(crate) fn described(&self) -> Check {
+        let (effect, severity) = self.effect.words();
+        let (words, help) = self.construct.words();
+        Check {
+            code: self.code,
+            name: "host",
+            title: format!("{} {effect}: {words}", self.host).into(),
+            help: help.into(),
+            severity,
+            precision: "medium",
+            tags: &["mcp", "hosts"],
+        }
+    }
+
+    /// Writes a finding for each subject in which the construct stands.
+    pub(super) fn check(&self, view: &View<'_>, all: &mut Vec<Finding>) {
+        let (effect, severity) = self.effect.words();
+        let (_, help) = self.construct.words();
+        let mut found = Findings::new(self.code, severity, help, all);
+        let (address, seen) = self.source();
+        let mut say = |kind, name: &str, places: Vec<(String, String)>| {
+            let Some((pointer, what)) = places.first() else {
+                return;
+            };
+            let more = match places.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and at {})", text::count(more, "more place")),
+            };
+            let message = format!("{} {effect}: {what}{more}", self.host);
+            let finding = found.about(kind, name).say(pointer, message);
+            finding.help = Some(format!("{help}; seen {seen}: {address}").into());
+        };
+        if let Construct::Server(it) = self.construct {
+            return say(Kind::Server, "", it.places(view));
+        }
+        for tool in &view.tools {
+            let places = match self.construct {
+                Construct::Server(_) => Vec::new(),
+                Construct::Tool(it) => it.places(tool),
+                Construct::Input(it) => it.places(tool.input.iter().flat_map(Schema::places)),
+                Construct::Any(it) => it.places(tool.schemas().flat_map(Schema::places)),
+            };
+            say(Kind::Tool, tool.name, places);
+        }
+    }
+}
+
+/// Words with backticks, divided by commas.
+fn ticked(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|it| format!("`{it}`")).collect();
+    words.join(", ")
+}
+
+/// What names may be made of.
+fn grammar(signs: &str, most: usize) -> String {
+    let signs: Vec<String> = signs.chars().map(|it| format!("`{it}`")).collect();
+    let length = if most == usize::MAX {
+        String::new()
+    } else {
+        format!(", or more than {most}")
+    };
+    format!("letters, digits, {}{length}", signs.join(" "))
+}

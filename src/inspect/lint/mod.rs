@@ -1,0 +1,199 @@
+//! What is wrong with what a server offers: for a model that reads it, for clients that take it, for the person whose data
+//! it touches.
+//!
+//! A [`rule::Rule`] is a value in [`rules::RULES`] or a fact about a client in [`hosts`]; each looks at one kind of
+//! subject in a [`view::View`]. [`look`] runs those that are chosen. What needs a call of a tool is in [`probe`]. Nothing
+//! here depends on a clock or on the order in which anything arrives: the same lists give the same findings.
+
+pub(crate) mod hosts;
+pub(crate) mod page;
+pub(crate) mod place;
+pub(crate) mod probe;
+pub(crate) mod rule;
+pub(crate) mod rules;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::{
+    hosts::Fact,
+    rule::{Check, Findings, Rule},
+    view::View,
+};
+use super::catalog::Offer;
+use mcp::observation::catalog::Listing;
+use report::inspection::{Finding, Kind, Severity, Subject};
+
+/// Which rules run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// All but those that only inform.
+    #[default]
+    Recommended,
+    /// All of them.
+    All,
+    /// Those of the Go tool.
+    Go,
+}
+
+/// What is looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// The set of rules.
+    pub(crate) profile: Profile,
+    /// Codes that are left out.
+    pub(crate) skipped: BTreeSet<&'static str>,
+    /// The clients that are asked about.
+    pub(crate) hosts: Vec<&'static Fact>,
+    /// How bad the findings of some rules are, instead of what the rules say.
+    pub(crate) levels: BTreeMap<&'static str, Severity>,
+    /// Whether warnings are errors.
+    pub(crate) is_strict: bool,
+}
+
+impl Options {
+    /// Whether a rule runs.
+    pub(crate) fn wants(&self, rule: &Rule) -> bool {
+        let is_in_profile = match self.profile {
+            Profile::Recommended => {
+                let level = self.levels.get(rule.code).unwrap_or(&rule.severity);
+                *level != Severity::Info
+            }
+            Profile::All => true,
+            Profile::Go => rule.is_of_go,
+        };
+        is_in_profile && !self.skipped.contains(rule.code)
+    }
+
+    /// Drops what the profile does not want of what was found, and raises what is strict.
+    pub(crate) fn settle(&self, findings: &mut Vec<Finding>) {
+        for it in findings.iter_mut() {
+            if let Some(level) = self.levels.get(it.code) {
+                it.severity = *level;
+            }
+        }
+        findings.retain(|it| {
+            let is_wanted = self.profile == Profile::All || it.severity != Severity::Info;
+            is_wanted && !self.skipped.contains(it.code)
+        });
+        for it in findings.iter_mut().filter(|_| self.is_strict) {
+            if it.severity == Severity::Warning {
+                it.severity = Severity::Error;
+            }
+        }
+    }
+}
+
+/// What was looked at, and what was found.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    /// What was looked at, with the checks that ran.
+    pub(crate) subjects: Vec<Subject>,
+    /// What was found.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Looks at what a server offers. `calls`: whether tools are called afterwards, so that such checks count as run.
+pub(crate) fn look(offer: &Offer, options: &Options, calls: bool) -> Looked {
+    let view = View::new(offer);
+    let chosen: Vec<&Rule> = rules::all().filter(|rule| options.wants(rule)).collect();
+    let mut findings = Vec::new();
+    for rule in &chosen {
+        let mut found = Findings::new(rule.code, rule.severity, rule.help, &mut findings);
+        run(&view, rule.check, &mut found);
+    }
+    for fact in &options.hosts {
+        if !options.skipped.contains(fact.code) {
+            fact.check(&view, &mut findings);
+        }
+    }
+    options.settle(&mut findings);
+    let subjects = subjects(offer, &chosen, options, calls);
+    Looked { subjects, findings }
+}
+
+/// Runs one check on all of its subjects.
+fn run(view: &View<'_>, check: Check, found: &mut Findings<'_>) {
+    match check {
+        Check::Server(check) => check(view, found),
+        Check::Tool(check) => {
+            for tool in &view.tools {
+                found.about(Kind::Tool, tool.name);
+                check(tool, found);
+            }
+        }
+        Check::Entry(kinds, check) => {
+            for entry in view.entries.iter().filter(|it| kinds.contains(&it.kind)) {
+                found.about(entry.kind, entry.name);
+                check(entry.json, found);
+            }
+        }
+        Check::Text(check) => {
+            for text in &view.texts {
+                found.about(text.kind, text.name);
+                check(text, found);
+            }
+        }
+        Check::Call(_) => {}
+    }
+}
+
+/// Rules about what makes the official clients refuse the whole list of tools.
+const DROPS_THE_LIST: [&str; 3] = ["E121", "E130", "E135"];
+
+/// One sentence for all that makes the official clients refuse the whole list of tools.
+pub(crate) fn dropped_lists(findings: &[Finding]) -> Option<String> {
+    let drops = findings
+        .iter()
+        .filter(|it| DROPS_THE_LIST.contains(&it.code));
+    let places: Vec<String> = drops
+        .map(|it| format!("`{}` ({})", it.name, it.code))
+        .collect();
+    let shown = places
+        .iter()
+        .take(10)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = match places.len().saturating_sub(10) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let is_any = !places.is_empty();
+    is_any.then(|| {
+        format!("the official clients refuse the whole list of tools because of {shown}{more}")
+    })
+}
+
+/// The server and all that it lists, each with the codes of the checks that ran on it.
+fn subjects(offer: &Offer, chosen: &[&Rule], options: &Options, calls: bool) -> Vec<Subject> {
+    let codes = |kind: Kind| {
+        let rules = chosen.iter().filter(|it| it.check.is_on(kind, calls));
+        let facts = options.hosts.iter().filter(|it| it.is_on(kind));
+        let facts = facts.filter(|it| !options.skipped.contains(it.code));
+        rules
+            .map(|it| it.code)
+            .chain(facts.map(|it| it.code))
+            .collect()
+    };
+    let server = Subject {
+        kind: Kind::Server,
+        name: String::new(),
+        checks: codes(Kind::Server),
+    };
+    let mut subjects = vec![server];
+    for listing in Listing::ALL {
+        let kind = view::kind(listing);
+        let checks: std::sync::Arc<[&'static str]> = codes(kind);
+        let entries = offer.entries(listing).iter();
+        subjects.extend(entries.map(|entry| Subject {
+            kind,
+            name: view::name(listing, entry).to_owned(),
+            checks: std::sync::Arc::clone(&checks),
+        }));
+    }
+    subjects
+}

@@ -1,0 +1,326 @@
+//! Calls of the tools that may be called, and what their answers show.
+
+use serde_json::{Value, json};
+
+use super::{Options, rule::Findings, rules, schema::escaped};
+use crate::inspect::{
+    catalog::Offer,
+    effect::{Effect, effect},
+    sample::{Sources, Which, sample},
+    server::Open,
+};
+use mcp::{
+    json::json_schema::compile,
+    observation::{
+        Observation,
+        answer::{Body, Reply},
+        catalog::Listing,
+    },
+    script::{
+        subject::{PromptsCall, ResourcesAction, ResourcesCall, Subject},
+        template::{Template, ValueTemplate},
+    },
+};
+use report::inspection::{Finding, Kind, NotCalled};
+
+/// What is called, and how the answers are judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// The most that a call may do.
+    pub(crate) allowed: Effect,
+    /// The largest answer, in bytes.
+    pub(crate) most_bytes: usize,
+    /// Whether tools that only read are called three times.
+    pub(crate) repeats: bool,
+}
+
+/// What came of the calls.
+#[derive(Debug, Default)]
+pub(crate) struct Probed {
+    /// What was found.
+    pub(crate) findings: Vec<Finding>,
+    /// The tools that were not called.
+    pub(crate) not_called: Vec<NotCalled>,
+    /// Whether a call was not answered at all, so that not everything was looked at.
+    pub(crate) is_lost: bool,
+}
+
+/// Calls, and what came of them so far.
+struct Prober<'a> {
+    open: &'a mut Open,
+    limits: Limits,
+    options: &'a Options,
+    probed: Probed,
+}
+
+/// Lists once more, reads what is listed, and calls each tool that may be called with arguments that its schema suggests.
+pub(crate) async fn probe(
+    open: &mut Open,
+    offer: &Offer,
+    limits: Limits,
+    options: &Options,
+) -> Probed {
+    let probed = Probed::default();
+    let mut calls = Prober {
+        open,
+        limits,
+        options,
+        probed,
+    };
+    let again = calls.open.offer().await;
+    if again.missing.is_none() {
+        calls.listed_twice(offer, &again);
+    }
+    calls.read(offer).await;
+    for tool in offer.entries(Listing::Tools) {
+        calls.call(tool).await;
+    }
+    let mut probed = calls.probed;
+    options.settle(&mut probed.findings);
+    probed
+}
+
+impl Prober<'_> {
+    /// Writes a finding of a rule, if the rule runs.
+    fn say(&mut self, code: &str, (kind, name): (Kind, &str), message: impl Into<String>) {
+        if let Some(rule) = rules::of(code).filter(|it| self.options.wants(it)) {
+            let all = &mut self.probed.findings;
+            let mut found = Findings::new(rule.code, rule.severity, rule.help, all);
+            found.about(kind, name).say("", message);
+        }
+    }
+
+    /// Says which tools the second list has otherwise.
+    fn listed_twice(&mut self, first: &Offer, second: &Offer) {
+        let [one, other] = [first, second].map(|it| it.entries(Listing::Tools));
+        let new = other.iter().filter(|it| !one.contains(it));
+        let gone = one.iter().filter(|it| !other.contains(it));
+        let mut names: Vec<String> = new
+            .chain(gone)
+            .map(|it| format!("`{}`", text(it, "name")))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        if !names.is_empty() {
+            let message = format!(
+                "the second list differs from the first in {}",
+                names.join(", ")
+            );
+            self.say("E170", (Kind::Server, ""), message);
+        }
+    }
+
+    /// Reads the resources, and gets the prompts that need no argument.
+    async fn read(&mut self, offer: &Offer) {
+        let resources = offer.entries(Listing::Resources).iter().map(|it| {
+            let action = Some(ResourcesAction::Read(Template::new(text(it, "uri"))));
+            let call = ResourcesCall {
+                subscribe: None,
+                action,
+                unsubscribe: None,
+                within: None,
+            };
+            (
+                Kind::Resource,
+                text(it, "uri"),
+                Subject::Resources(Box::new(call)),
+            )
+        });
+        let is_required = |it: &Value| it.get("required") == Some(&Value::Bool(true));
+        let needs = |it: &&Value| {
+            let arguments = it.get("arguments").and_then(Value::as_array);
+            arguments.is_some_and(|all| all.iter().any(is_required))
+        };
+        let prompts = offer
+            .entries(Listing::Prompts)
+            .iter()
+            .filter(|it| !needs(it));
+        let prompts = prompts.map(|it| {
+            let (name, arguments) = (
+                Template::new(text(it, "name")),
+                ValueTemplate::new(json!({})),
+            );
+            (
+                Kind::Prompt,
+                text(it, "name"),
+                Subject::Prompts(PromptsCall::Get { name, arguments }),
+            )
+        });
+        for (kind, name, subject) in resources.chain(prompts) {
+            let seen = self.open.perform(&subject).await;
+            if reply(&seen).is_none() {
+                self.say(
+                    "E152",
+                    (kind, name),
+                    format!("it is listed, and {}", unanswered(&seen)),
+                );
+            }
+        }
+    }
+
+    /// Calls a tool, if it may be called.
+    async fn call(&mut self, tool: &Value) {
+        let name = text(tool, "name");
+        let skipped = |reason, option| {
+            let (kind, name) = (Kind::Tool, name.to_owned());
+            NotCalled {
+                kind,
+                name,
+                reason,
+                option,
+            }
+        };
+        let effect = effect(tool);
+        if effect > self.limits.allowed {
+            let option = format!("--allow {}", effect.word());
+            let it = skipped(refusal(effect).to_owned(), Some(option));
+            return self.probed.not_called.push(it);
+        }
+        let empty = json!({});
+        let schema = tool.get("inputSchema").unwrap_or(&empty);
+        let arguments = sample(schema, Which::Required, &Sources::default()).arguments;
+        let seen = self.open.call(name, arguments.clone()).await;
+        self.probed.is_lost |= seen.answer.is_none();
+        let Some(first) = reply(&seen) else {
+            return self
+                .probed
+                .not_called
+                .push(skipped(unanswered(&seen), None));
+        };
+        self.judge(tool, first);
+        if !self.limits.repeats || !is_repeatable(tool) {
+            return;
+        }
+        for _ in 0..2 {
+            let again = self.open.call(name, arguments.clone()).await;
+            let places = reply(&again).map(|other| differences(&said(first), &said(other)));
+            if let Some(places) = places.filter(|it| !it.is_empty()) {
+                let message = format!(
+                    "equal calls have different answers at {}",
+                    places.join(", ")
+                );
+                return self.say("W107", (Kind::Tool, name), message);
+            }
+        }
+    }
+
+    /// Judges the answer to a call.
+    fn judge(&mut self, tool: &Value, reply: &Reply) {
+        let name = (Kind::Tool, text(tool, "name"));
+        if reply.text.len() > self.limits.most_bytes {
+            let (size, most) = (reply.text.len() / 1024, self.limits.most_bytes / 1024);
+            self.say(
+                "E301",
+                name,
+                format!("the answer has {size} KiB of text, more than {most}"),
+            );
+        }
+        let schema = tool.get("outputSchema");
+        let Some(structured) = reply.structured() else {
+            if schema.is_some() && !reply.is_error {
+                self.say(
+                    "E136",
+                    name,
+                    "the tool declares `outputSchema`, and the answer has no `structuredContent`",
+                );
+            }
+            return;
+        };
+        match schema.map(compile) {
+            None => self.say(
+                "W132",
+                name,
+                "the answer has `structuredContent`, which is not declared",
+            ),
+            Some(Ok(schema)) if !reply.is_error => {
+                if let Some(error) = schema.validator().iter_errors(structured).next() {
+                    let place = error.instance_path().to_string();
+                    self.say(
+                        "E136",
+                        name,
+                        format!("the answer violates `outputSchema` at `{place}`: {error}"),
+                    );
+                }
+            }
+            Some(_) => {}
+        }
+        let plain: Option<Value> = serde_json::from_str(&reply.text).ok();
+        if plain.is_some_and(|it| it != *structured && (it.is_object() || it.is_array())) {
+            self.say(
+                "W133",
+                name,
+                "the text is JSON that differs from `structuredContent`",
+            );
+        }
+    }
+}
+
+fn text<'a>(of: &'a Value, member: &str) -> &'a str {
+    of.get(member).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Why a tool of this effect is not called unasked.
+fn refusal(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "it only reads",
+        Effect::Likely => "its name says that it reads, and no annotation does",
+        Effect::Write => "it may change something",
+        Effect::Destructive => "it may destroy something",
+    }
+}
+
+fn reply(seen: &Observation) -> Option<&Reply> {
+    match &seen.answer.as_ref()?.body {
+        Body::Result(reply) => Some(reply),
+        Body::ProtocolError(_) => None,
+    }
+}
+
+fn unanswered(seen: &Observation) -> String {
+    match seen.answer.as_ref().map(|it| &it.body) {
+        Some(Body::ProtocolError(error)) => format!("the server refused: {}", error.message),
+        Some(Body::Result(_)) | None => {
+            let why = seen.disruption.as_ref().map(|it| it.message.as_str());
+            format!(
+                "there was no answer: {}",
+                why.unwrap_or("the server did not say why")
+            )
+        }
+    }
+}
+
+/// Whether equal calls may be made: the tool declares that it only reads, or that a second call changes nothing more.
+fn is_repeatable(tool: &Value) -> bool {
+    let hints = tool.get("annotations");
+    let hint = |name: &str| hints.and_then(|it| it.get(name)?.as_bool()) == Some(true);
+    hint("readOnlyHint") || hint("idempotentHint")
+}
+
+/// What an answer says.
+fn said(reply: &Reply) -> Value {
+    let content = || reply.content.clone().into();
+    reply.structured().cloned().unwrap_or_else(content)
+}
+
+/// The pointers of what differs, at most five.
+fn differences(one: &Value, other: &Value) -> Vec<String> {
+    let mut places = Vec::new();
+    let mut waiting = vec![(one, other, String::new())];
+    while let Some((one, other, at)) = waiting.pop().filter(|_| places.len() < 5) {
+        match (one, other) {
+            (one, other) if one == other => {}
+            (Value::Object(left), Value::Object(right)) if left.keys().eq(right.keys()) => {
+                let pairs = left.iter().zip(right.values()).rev();
+                waiting
+                    .extend(pairs.map(|((name, a), b)| (a, b, format!("{at}/{}", escaped(name)))));
+            }
+            (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+                let pairs = left.iter().zip(right).enumerate().rev();
+                waiting.extend(pairs.map(|(index, (a, b))| (a, b, format!("{at}/{index}"))));
+            }
+            _ if at.is_empty() => places.push("the root".to_owned()),
+            _ => places.push(format!("`{at}`")),
+        }
+    }
+    places
+}

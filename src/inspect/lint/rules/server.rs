@@ -1,0 +1,81 @@
+//! What the server says of itself.
+
+use serde_json::Value;
+
+use crate::inspect::{
+    catalog::member,
+    lint::{
+        rule::{Findings, rules},
+        view::View,
+    },
+};
+use mcp::observation::catalog::Listing;
+use report::inspection::Kind;
+
+rules! {
+    "E145" "icon-scheme" Error "very-high" [security] Server(icons):
+        "an icon is neither at an https address nor a data URI" =>
+        "serve the icon over https, or embed it as `data:`";
+    "W147" "no-version" Warning "very-high" [] Server(version):
+        "the server states no version" =>
+        "set `serverInfo.version`, so that reports name what was tested";
+    "W149" "empty-capability" Warning "high" [] Server(empty):
+        "a capability is declared, and its list is empty" =>
+        "declare the capability only if there is something to list";
+}
+
+fn icons(view: &View<'_>, found: &mut Findings<'_>) {
+    let server = view
+        .offer
+        .said("serverInfo")
+        .map(|it| (Kind::Server, "", "/serverInfo", it));
+    let entries = view
+        .entries
+        .iter()
+        .map(|it| (it.kind, it.name, "", it.json));
+    for (kind, name, above, json) in server.into_iter().chain(entries) {
+        let icons = json.get("icons").and_then(Value::as_array);
+        for (at, icon) in icons.into_iter().flatten().enumerate() {
+            let source = icon.get("src").and_then(Value::as_str).unwrap_or_default();
+            if !source.starts_with("https://") && !source.starts_with("data:") {
+                let message = "the icon is neither at an https address nor a data URI";
+                let finding = found
+                    .about(kind, name)
+                    .say(format!("{above}/icons/{at}/src"), message);
+                finding.evidence = Some(source.to_owned());
+            }
+        }
+    }
+}
+
+/// A bare list of tools says nothing of the server.
+fn version(view: &View<'_>, found: &mut Findings<'_>) {
+    let info = view.offer.said("serverInfo");
+    let version = info.and_then(|it| it.get("version")?.as_str());
+    if info.is_some() && version.is_none_or(|it| it.trim().is_empty()) {
+        found.say("/serverInfo/version", "the server states no version");
+    }
+}
+
+fn empty(view: &View<'_>, found: &mut Findings<'_>) {
+    for listing in [Listing::Tools, Listing::Prompts, Listing::Resources] {
+        let is_empty = |it: Listing| view.offer.catalog.list(it).is_none_or(<[Value]>::is_empty);
+        let is_declared = view
+            .offer
+            .said("capabilities")
+            .and_then(|it| it.get(member(listing)));
+        // Templates are resources too.
+        let other = if listing == Listing::Resources {
+            Listing::ResourceTemplates
+        } else {
+            listing
+        };
+        if is_declared.is_some() && is_empty(listing) && is_empty(other) {
+            let name = member(listing);
+            found.say(
+                format!("/capabilities/{name}"),
+                format!("`{name}` is declared, and the list is empty"),
+            );
+        }
+    }
+}
