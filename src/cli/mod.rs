@@ -7,11 +7,13 @@ pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod conform;
 pub(crate) mod coverage;
+pub(crate) mod diff;
 pub(crate) mod findings;
 pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod lint;
 pub(crate) mod list;
+pub(crate) mod lock;
 pub(crate) mod options;
 pub(crate) mod reap;
 pub(crate) mod run;
@@ -88,6 +90,10 @@ pub(crate) enum Command {
     Coverage(Box<coverage::CoverageArgs>),
     /// Find what is wrong with what a server offers: for models, for clients, for the user's safety
     Lint(Box<lint::LintArgs>),
+    /// Compare what two servers offer, or what one offered before
+    Diff(Box<diff::DiffArgs>),
+    /// Write what a server offers to a file for reviews, or compare it with that file
+    Lock(Box<lock::LockArgs>),
     /// Remove what killed runs left: containers, processes, temporary folders
     Reap(reap::ReapArgs),
     /// Serve a well-behaved MCP server on stdio or HTTP that misbehaves on demand

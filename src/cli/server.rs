@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use super::options;
 
 /// The time for the start of a server, for its lists, and for each call.
-const TIMEOUT: &str = "15s";
+pub(super) const TIMEOUT: &str = "15s";
 
 /// Which server, and where it runs.
 #[derive(Debug, Clone, Default, Args)]

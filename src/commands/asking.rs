@@ -2,6 +2,8 @@
 
 use std::{collections::HashMap, io::Write, sync::Arc, time::Duration};
 
+use serde_json::Value;
+
 use super::{
     Context,
     running::{self, Refusal, engine, input::regular_text, unless_panicked},
@@ -34,9 +36,9 @@ use mcp::{
 };
 use suite::{
     model::{
-        container::ImageBase,
+        container::{Container, ImageBase},
         revisions::{self, Asked as Wanted},
-        server::{EnvPart, EnvValue, Server, Target},
+        server::{EnvPart, EnvValue, Launch, Program, Server, Target},
     },
     plan::{
         self, ServerOverride,
@@ -110,9 +112,19 @@ pub(super) fn complete(offer: &Offer) -> Result<(), Refusal> {
 
 /// The values that are not shown of the server that the options name; none without a server.
 pub(super) fn secrets(args: &ServerArgs, context: &Context) -> Result<Secrets, Refusal> {
-    match args.typed() {
+    match args.typed().or(args.docker.clone()) {
         Some(_) => Ok(Typed::read(args, context)?.secrets),
         None => Ok(Secrets::default()),
+    }
+}
+
+/// Masks the secrets of all texts in a value.
+pub(super) fn mask(value: &mut Value, secrets: &Secrets) {
+    match value {
+        Value::String(text) => *text = secrets.mask(text),
+        Value::Array(items) => items.iter_mut().for_each(|it| mask(it, secrets)),
+        Value::Object(members) => members.values_mut().for_each(|it| mask(it, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -144,19 +156,20 @@ pub(super) struct Typed {
 impl Typed {
     /// Reads the options.
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
-        let text = args.typed().ok_or_else(|| {
-            Refusal::invalid("no server is given")
-                .with_help("name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end")
-        })?;
-        let usage = |error: &dyn std::fmt::Display| Refusal::invalid(error.to_string());
-        let typed = ServerOverride::from_text(&text).map_err(|error| usage(&error))?;
         let image = args.docker.as_deref().map(ImageBase::from_text);
-        let places = Places {
-            isolation: Isolation::AsWritten,
-            image,
-            ..Places::default()
+        let (text, server) = match (args.typed(), image) {
+            (Some(text), image) => {
+                let server = typed_server(&text, image)?;
+                (text, server)
+            }
+            (None, Some(image)) => (String::new(), of_image(image)),
+            (None, None) => {
+                let refusal = Refusal::invalid("no server is given");
+                return Err(refusal.with_help(
+                    "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
+                ));
+            }
         };
-        let server = plan::typed_server(&typed, &places).map_err(|error| usage(&error))?;
         let server = with_headers(server, &args.headers)?;
         let bindings = Bindings {
             environment: Arc::clone(&context.environment),
@@ -329,6 +342,33 @@ impl Typed {
             .map_or(0, |(at, _)| at);
         refusal.with_help(format!("the server's stderr:\n{}", shown(&said[from..])))
     }
+}
+
+/// The server of a command line or a url, in a container of an image if one is given.
+fn typed_server(text: &str, image: Option<ImageBase>) -> Result<Arc<Server>, Refusal> {
+    let usage = |error: &dyn std::fmt::Display| Refusal::invalid(error.to_string());
+    let typed = ServerOverride::from_text(text).map_err(|error| usage(&error))?;
+    let places = Places {
+        isolation: Isolation::AsWritten,
+        image,
+        ..Places::default()
+    };
+    plan::typed_server(&typed, &places).map_err(|error| usage(&error))
+}
+
+/// The server that an image starts by itself.
+fn of_image(image: ImageBase) -> Arc<Server> {
+    let container = Container {
+        image: Some(image),
+        ..Container::default()
+    };
+    Arc::new(Server {
+        target: Target::Container {
+            container: Box::new(container),
+            program: Program::Launched(Launch::default()),
+            served: None,
+        },
+    })
 }
 
 fn revision(word: Option<&str>) -> Result<RevisionWanted, Refusal> {

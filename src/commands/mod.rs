@@ -9,11 +9,13 @@ mod ci;
 mod completions;
 mod conform;
 mod coverage;
+mod diff;
 mod environment;
 mod findings;
 mod generate;
 mod lint;
 mod list;
+mod lock;
 mod post;
 mod reap;
 mod run;
@@ -213,6 +215,8 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Conform(args) => conform::conform(&args, context).number(),
         Command::Audit(args) => audit::audit(&args, context).number(),
         Command::Lint(args) => lint::lint(&args, context).number(),
+        Command::Diff(args) => diff::diff(&args, context).number(),
+        Command::Lock(args) => lock::lock(&args, context).number(),
         Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),

@@ -11,6 +11,7 @@ pub(crate) mod coverage;
 pub(crate) mod effect;
 pub(crate) mod lint;
 pub(crate) mod list;
+pub(crate) mod lock;
 pub(crate) mod parameters;
 pub(crate) mod probe;
 pub(crate) mod sample;

@@ -21,6 +21,7 @@ mod completions;
 mod conform;
 mod container_contract;
 mod containers;
+mod diff;
 mod docs;
 mod engine;
 mod faults;

@@ -39,5 +39,5 @@ mod unique;
 pub mod written;
 mod yaml;
 
-pub use self::reference::reference;
+pub use self::{reference::reference, yaml::value as value_of_yaml};
 pub use mcp::script::Dialect;

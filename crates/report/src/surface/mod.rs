@@ -11,7 +11,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 mod view;
-mod wording;
+pub(crate) mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,265 @@
+//! What changed in an entry of a list that has the same name as before.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Level,
+    schema::{self, Flow},
+};
+use mcp::{json::walk::walk, observation::catalog::Listing};
+use text::{clean, head, is_clean_prose};
+
+/// Characters shown of a value.
+const SHOWN: usize = 60;
+
+/// One change, before it is safe to print.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) level: Level,
+    pub(super) what: String,
+    /// The text before and now.
+    pub(super) wording: Option<(String, String)>,
+    pub(super) witness: Option<Value>,
+    pub(super) unproven: Option<&'static str>,
+}
+
+impl Found {
+    pub(super) fn new(level: Level, what: impl Into<String>) -> Self {
+        Self {
+            level,
+            what: what.into(),
+            wording: None,
+            witness: None,
+            unproven: None,
+        }
+    }
+}
+
+/// Members with a rule of their own.
+const KNOWN: [&str; 12] = [
+    "annotations",
+    "arguments",
+    "description",
+    "execution",
+    "inputSchema",
+    "mimeType",
+    "name",
+    "outputSchema",
+    "title",
+    "uri",
+    "uriTemplate",
+    "_meta",
+];
+
+/// Compares two versions of an entry.
+pub(super) fn compare(listing: Listing, old: &Value, new: &Value) -> Vec<Found> {
+    if old == new {
+        return Vec::new();
+    }
+    let mut found = match listing {
+        Listing::Tools => tool(old, new),
+        Listing::Prompts => {
+            let [old, new] = [old, new].map(arguments);
+            schema::compare(("argument", Flow::In), &old, &new)
+        }
+        Listing::Resources | Listing::ResourceTemplates => {
+            let members = ["name", "mimeType"].into_iter();
+            members.filter_map(|it| said(it, old, new)).collect()
+        }
+    };
+    let texts = ["title", "description"].into_iter();
+    found.extend(texts.filter_map(|it| said(it, old, new)));
+    found.extend(hidden(old, new));
+    found.extend(others(old, new));
+    found
+}
+
+fn tool(old: &Value, new: &Value) -> Vec<Found> {
+    let input = |tool: &Value| tool.get("inputSchema").cloned().unwrap_or(true.into());
+    let mut found = schema::compare(("parameter", Flow::In), &input(old), &input(new));
+    found.extend(match (old.get("outputSchema"), new.get("outputSchema")) {
+        (Some(old), Some(new)) => schema::compare(("output", Flow::Out), old, new),
+        (Some(old), None) => {
+            let all = schema::compare(("output", Flow::Out), old, &json!({"type": "object"}));
+            let witness = all.into_iter().find_map(|it| it.witness);
+            vec![Found {
+                witness,
+                ..Found::new(Level::Breaking, "the output schema was removed")
+            }]
+        }
+        (None, Some(_)) => vec![Found::new(Level::Safe, "an output schema was added")],
+        (None, None) => Vec::new(),
+    });
+    found.extend(annotations(old, new));
+    found.extend(execution(old, new));
+    found
+}
+
+/// The hints of a tool. Clients ask people before they call what may destroy something, and not before they read.
+fn annotations(old: &Value, new: &Value) -> Vec<Found> {
+    let of = |tool: &Value| members(tool, "annotations");
+    let (before, now) = (of(old), of(new));
+    let is = |all: &Map<String, Value>, name| all.get(name).and_then(Value::as_bool);
+    let reads = |all| is(all, "readOnlyHint") == Some(true);
+    let destroys = |all| !reads(all) && is(all, "destructiveHint") != Some(false);
+    let mut found = Vec::new();
+    for name in names(&before, &now) {
+        let (one, other) = (before.get(name), now.get(name));
+        if one == other {
+            continue;
+        }
+        let is_lost = match name {
+            "readOnlyHint" => reads(&before) && !reads(&now),
+            "destructiveHint" => !reads(&before) && !destroys(&before) && destroys(&now),
+            _ => false,
+        };
+        let level = if is_lost {
+            Level::Breaking
+        } else {
+            usual(name, one, other)
+        };
+        let what = format!("{name}: {} → {}", shown(one), shown(other));
+        found.push(Found::new(level, what));
+    }
+    found
+}
+
+/// What holds of a hint that is not given.
+const DEFAULTS: [(&str, &str); 5] = [
+    ("destructiveHint", "true"),
+    ("idempotentHint", "false"),
+    ("openWorldHint", "true"),
+    ("readOnlyHint", "false"),
+    ("taskSupport", "\"forbidden\""),
+];
+
+/// The level of a hint that neither takes nor breaks anything: to say what holds anyway is safe.
+fn usual(name: &str, old: Option<&Value>, new: Option<&Value>) -> Level {
+    let default = DEFAULTS.iter().find(|(it, _)| *it == name);
+    let effective = |value: Option<&Value>| {
+        let given = value.map(Value::to_string);
+        given.or(default.map(|(_, value)| (*value).to_owned()))
+    };
+    if effective(old) == effective(new) {
+        Level::Safe
+    } else {
+        Level::Risky
+    }
+}
+
+/// How a tool may be run. A caller that knows no tasks cannot call one that requires them.
+fn execution(old: &Value, new: &Value) -> Vec<Found> {
+    let of = |tool: &Value| members(tool, "execution");
+    let (before, now) = (of(old), of(new));
+    let changed = names(&before, &now).into_iter();
+    let changed = changed.filter(|name| before.get(*name) != now.get(*name));
+    let found = changed.map(|name| {
+        let (one, other) = (before.get(name), now.get(name));
+        let is_task = name == "taskSupport";
+        let requires = is_task && other.is_some_and(|it| it == "required");
+        let refuses = is_task && one.is_some() && other.is_none_or(|it| it == "forbidden");
+        let level = if requires || refuses {
+            Level::Breaking
+        } else {
+            usual(name, one, other)
+        };
+        Found::new(level, format!("{name}: {} → {}", shown(one), shown(other)))
+    });
+    found.collect()
+}
+
+/// The members without a rule, and `_meta`: clients may show them.
+fn others(old: &Value, new: &Value) -> Vec<Found> {
+    let all = |entry: &Value| entry.as_object().cloned().unwrap_or_default();
+    let (before, now) = (all(old), all(new));
+    let is_other = |name: &&str| *name == "_meta" || !KNOWN.contains(name);
+    let changed = names(&before, &now).into_iter().filter(is_other);
+    let changed = changed.filter(|name| before.get(*name) != now.get(*name));
+    changed
+        .map(|name| Found::new(Level::Safe, format!("`{name}` changed")))
+        .collect()
+}
+
+/// Characters that people do not see and models read.
+pub(super) fn hidden(old: &Value, new: &Value) -> Vec<Found> {
+    let texts = |value: &Value| -> BTreeSet<String> {
+        let texts = walk(value).flat_map(|it| match it {
+            Value::String(text) => vec![text.clone()],
+            Value::Object(members) => members.keys().cloned().collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Vec::new(),
+        });
+        texts.filter(|it| !is_clean_prose(it)).collect()
+    };
+    let known = texts(old);
+    let new = texts(new).into_iter().filter(|it| !known.contains(it));
+    let found = new.map(|text| {
+        let seen = clean(&text);
+        let at = seen.find("\\u{").unwrap_or_default();
+        let from = seen[..at]
+            .char_indices()
+            .rev()
+            .nth(SHOWN / 2)
+            .map_or(0, |(at, _)| at);
+        let what = format!(
+            "hidden characters in a text: {}",
+            head(&seen[from..], SHOWN)
+        );
+        Found::new(Level::Risky, what)
+    });
+    found.take(1).collect()
+}
+
+/// A text of an entry.
+fn said(member: &str, old: &Value, new: &Value) -> Option<Found> {
+    let of = |entry: &'_ Value| entry.get(member).and_then(Value::as_str).map(str::to_owned);
+    text(member, (of(old).as_deref(), of(new).as_deref()))
+}
+
+/// A text before and now.
+pub(super) fn text(what: &str, (old, new): (Option<&str>, Option<&str>)) -> Option<Found> {
+    let [old, new] = [old, new].map(|it| it.unwrap_or_default().trim().to_owned());
+    (old != new).then(|| Found {
+        wording: Some((old, new)),
+        ..Found::new(Level::Risky, format!("{what} changed"))
+    })
+}
+
+/// The arguments of a prompt as a schema. They are all texts.
+fn arguments(prompt: &Value) -> Value {
+    let all = prompt.get("arguments").and_then(Value::as_array);
+    let named = all.into_iter().flatten();
+    let named = named.filter_map(|it| Some((it.get("name")?.as_str()?, it)));
+    let needed = named
+        .clone()
+        .filter(|(_, it)| it.get("required") == Some(&Value::Bool(true)));
+    let required: Value = needed.map(|(name, _)| name).collect();
+    let properties = named.map(|(name, it)| {
+        let said = ["title", "description"].into_iter();
+        let said = said.filter_map(|word| Some((word.to_owned(), it.get(word)?.clone())));
+        let kind = [("type".to_owned(), Value::from("string"))];
+        (
+            name.to_owned(),
+            Value::Object(kind.into_iter().chain(said).collect()),
+        )
+    });
+    json!({"type": "object", "properties": properties.collect::<Map<_, _>>(), "required": required})
+}
+
+fn members(entry: &Value, name: &str) -> Map<String, Value> {
+    entry
+        .get(name)
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn names<'a>(one: &'a Map<String, Value>, other: &'a Map<String, Value>) -> BTreeSet<&'a str> {
+    one.keys().chain(other.keys()).map(String::as_str).collect()
+}
+
+/// A value in a few characters.
+pub(super) fn shown(value: Option<&Value>) -> String {
+    value.map_or("not set".to_owned(), |it| head(&it.to_string(), SHOWN))
+}

@@ -1,0 +1,198 @@
+//! Which properties a schema declares, wherever: in any alternative, behind any reference. A property that is not declared
+//! any more may still be accepted, but nothing reads it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value;
+
+use super::{
+    document::{Document, Documents},
+    objects,
+    sample::Sampler,
+    shape::{Part, Shaper, is_map},
+    type_set::Types,
+    witness,
+};
+
+/// How deep declarations are followed.
+const DEEPEST: usize = 12;
+
+/// Pairs of places that are compared.
+const MOST_PLACES: usize = 2_000;
+
+/// Schemas that one place may be made of.
+const MOST_SCHEMAS: usize = 200;
+
+/// The way to a place in a value: names of properties, and `None` for any item.
+pub(crate) type Place = Vec<Option<String>>;
+
+/// A difference of declarations.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Declaration {
+    /// The property is declared in the old schema only.
+    Removed,
+    /// The property is declared in the new schema only.
+    Added,
+    /// A text or value for people and models is another one: the keyword, before and now.
+    Said(&'static str, Option<Value>, Option<Value>),
+}
+
+/// The differences of what two schemas declare, by place.
+pub(crate) fn declarations(old: &Value, new: &Value) -> Vec<(Place, Declaration)> {
+    let mut comparison = Comparison {
+        documents: Documents::new(old, new),
+        found: Vec::new(),
+        left: MOST_PLACES,
+    };
+    comparison.places(&mut Vec::new(), [vec![old], vec![new]]);
+    comparison.found
+}
+
+struct Comparison<'a> {
+    documents: Documents<'a>,
+    found: Vec<(Place, Declaration)>,
+    left: usize,
+}
+
+/// What the schemas of one place declare.
+#[derive(Default)]
+struct Declared<'a> {
+    properties: BTreeMap<&'a str, Vec<&'a Value>>,
+    items: Vec<&'a Value>,
+    /// Whether names that are not listed are declared too.
+    has_others: bool,
+    /// Whether anything is said of objects.
+    has_objects: bool,
+    said: [Vec<&'a Value>; 3],
+}
+
+/// Keywords that people and models read, or clients fill in.
+const SAID: [&str; 3] = ["title", "description", "default"];
+
+impl<'a> Comparison<'a> {
+    fn places(&mut self, place: &mut Place, [old, new]: [Vec<&'a Value>; 2]) {
+        if old == new || place.len() > DEEPEST || self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let before = declared(&self.documents.inner, old);
+        let now = declared(&self.documents.outer, new);
+        for (keyword, (one, other)) in SAID.into_iter().zip(before.said.iter().zip(&now.said)) {
+            // Most servers make the title of the whole from a function's name.
+            if one != other && !(keyword == "title" && place.is_empty()) {
+                let said = Declaration::Said(keyword, together(one), together(other));
+                self.found.push((place.clone(), said));
+            }
+        }
+        for (name, schemas) in &before.properties {
+            place.push(Some((*name).to_owned()));
+            match now.properties.get(name) {
+                Some(other) => self.places(place, [schemas.clone(), other.clone()]),
+                None if now.has_objects && !now.has_others => {
+                    self.found.push((place.clone(), Declaration::Removed));
+                }
+                None => {}
+            }
+            place.pop();
+        }
+        for name in now.properties.keys() {
+            let is_new = !before.properties.contains_key(name) && !before.has_others;
+            if is_new && before.has_objects {
+                let place = place.iter().cloned().chain([Some((*name).to_owned())]);
+                self.found.push((place.collect(), Declaration::Added));
+            }
+        }
+        if !before.items.is_empty() && !now.items.is_empty() {
+            place.push(None);
+            self.places(place, [before.items, now.items]);
+            place.pop();
+        }
+    }
+}
+
+/// What the alternatives of one place say, as one value.
+fn together(said: &[&Value]) -> Option<Value> {
+    match said {
+        [] => None,
+        [one] => Some((*one).clone()),
+        several => {
+            let words = several
+                .iter()
+                .map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
+            Some(words.collect::<Vec<_>>().join("; ").into())
+        }
+    }
+}
+
+fn declared<'a>(document: &Document<'a>, schemas: Vec<&'a Value>) -> Declared<'a> {
+    let mut all = Declared::default();
+    let mut seen: HashSet<*const Value> = HashSet::new();
+    let mut waiting = schemas;
+    waiting.reverse();
+    while let Some(schema) = waiting.pop() {
+        if !seen.insert(schema) || seen.len() > MOST_SCHEMAS {
+            continue;
+        }
+        let reference = document.reference(schema);
+        if !document.counts_beside_reference(schema) {
+            waiting.extend(reference);
+            continue;
+        }
+        for (known, keyword) in all.said.iter_mut().zip(SAID) {
+            let said = schema.get(keyword).filter(|it| !known.contains(it));
+            known.extend(said);
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, it) in properties.into_iter().flatten() {
+            all.properties.entry(name).or_default().push(it);
+        }
+        all.has_others |= schema.get("patternProperties").is_some()
+            || schema.get("additionalProperties").is_some_and(is_map);
+        let is_object = |it: &Value| Types::declared(it).has(Types::OBJECT);
+        all.has_objects |= properties.is_some() || schema.get("type").is_some_and(is_object);
+        for items in ["prefixItems", "items"]
+            .into_iter()
+            .filter_map(|it| schema.get(it))
+        {
+            match items.as_array() {
+                Some(list) => all.items.extend(list),
+                None => all.items.push(items),
+            }
+        }
+        let lists = ["allOf", "anyOf", "oneOf"].into_iter();
+        let lists = lists.filter_map(|it| schema.get(it)?.as_array()).flatten();
+        let singles = ["if", "then", "else"].into_iter();
+        let singles = singles.filter_map(|it| schema.get(it));
+        let inside: Vec<&Value> = reference.into_iter().chain(lists).chain(singles).collect();
+        waiting.extend(inside.into_iter().rev());
+    }
+    all
+}
+
+/// A value of a schema that has something at a place.
+pub(crate) fn having(schema: &Value, place: &[Option<String>]) -> Option<Value> {
+    let documents = Documents::new(schema, schema);
+    let value = sample(&documents, &objects(schema), place)?;
+    witness::is_accepted(&documents.inner, &value).then_some(value)
+}
+
+fn sample<'a>(
+    documents: &Documents<'a>,
+    parts: &[Part<'a>],
+    place: &[Option<String>],
+) -> Option<Value> {
+    let sampler = Sampler::new(documents);
+    let shapes = Shaper::new(documents).shapes(parts)?;
+    shapes.iter().find_map(|shape| match place {
+        [] => sampler.of_shape(shape).into_iter().next(),
+        [Some(name), rest @ ..] => {
+            let parts = shape.property(name);
+            let value = (!parts.is_empty()).then(|| sample(documents, &parts, rest))??;
+            Some(sampler.object_with(shape, (name, value), false))
+        }
+        [None, rest @ ..] => {
+            let value = sample(documents, &shape.item(Some(0)), rest)?;
+            Some(sampler.array_with(shape, (0, value)))
+        }
+    })
+}

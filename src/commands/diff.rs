@@ -1,0 +1,202 @@
+//! `mcp-assert diff`: what changed between two servers, or what they offered.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{
+    Context,
+    asking::{self, LONGEST_CATALOG, print},
+    list::pretty,
+    running::{Refusal, input::regular_text},
+};
+use crate::{
+    cli::{
+        diff::{DiffArgs, FailOn},
+        server::{CatalogArgs, ServerArgs},
+    },
+    deliver::{self, Destination, stdout::Stdout},
+    inspect::{
+        catalog::{Offer, member},
+        lock,
+    },
+};
+use mcp::observation::catalog::{Catalog, Listing};
+use report::{
+    changes::{self, Changes, Level},
+    junit_changes,
+    run_json::{self, Unreadable},
+};
+use text::{clean, exit::ExitCode, web};
+
+/// What stands in front of an image.
+const IMAGE: &str = "docker:";
+
+/// Compares the sides and prints what changed.
+pub(super) fn diff(args: &DiffArgs, context: &Context) -> ExitCode {
+    match carry_out(args, context) {
+        Ok(code) => code,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+fn carry_out(args: &DiffArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let old = side(&args.old, args, context)?;
+    let new = side(&args.new, args, context)?;
+    let changes = changes::compare(&old, &new);
+    let limit = limit(args.fail_on);
+    if let Some(path) = &args.markdown {
+        deliver_to(path, &changes::markdown(&changes), context)?;
+    }
+    if let Some(path) = &args.junit {
+        let text = junit_changes::render(&changes, limit).map_err(|error| {
+            Refusal::new(
+                ExitCode::CouldNotRun,
+                format!("cannot write a JUnit report: {error}"),
+            )
+        })?;
+        deliver_to(path, &text, context)?;
+    }
+    if !print(&shown(&changes, args.json), args.json, context) {
+        return Ok(ExitCode::CouldNotRun);
+    }
+    Ok(exit(&changes, limit))
+}
+
+/// The changes as they are printed.
+pub(super) fn shown(changes: &Changes, is_json: bool) -> String {
+    if is_json {
+        pretty(&changes::json(changes))
+    } else {
+        changes::text(changes)
+    }
+}
+
+/// The level from which changes are a failure.
+pub(super) fn limit(fail_on: FailOn) -> Option<Level> {
+    match fail_on {
+        FailOn::Breaking => Some(Level::Breaking),
+        FailOn::Risky => Some(Level::Risky),
+        FailOn::Any => Some(Level::Safe),
+        FailOn::None => None,
+    }
+}
+
+pub(super) fn exit(changes: &Changes, limit: Option<Level>) -> ExitCode {
+    match (changes.worst(), limit) {
+        (Some(worst), Some(limit)) if worst >= limit => ExitCode::Failed,
+        (_, _) => ExitCode::Passed,
+    }
+}
+
+fn deliver_to(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
+    let destination = Destination::from_path(path);
+    let written = deliver::write(&destination, text, &mut Stdout::new(&context.streams));
+    written.map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))
+}
+
+/// The catalog of one side.
+fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusal> {
+    let is_server = web::has_web_scheme(typed) || typed.starts_with(IMAGE);
+    if !is_server && is_file(typed) {
+        return of_file(typed, args.target.as_deref()).map_err(|why| {
+            Refusal::new(
+                ExitCode::CouldNotRun,
+                format!("`{}` cannot be compared: {}", clean(typed), clean(&why)),
+            )
+        });
+    }
+    let mut server = ServerArgs {
+        server: Some(typed.to_owned()),
+        headers: args.headers.clone(),
+        docker_host: args.docker_host.clone(),
+        fixture: args.fixture.clone(),
+        protocol: args.protocol.clone(),
+        timeout: args.timeout,
+        ..ServerArgs::default()
+    };
+    if !web::has_web_scheme(typed) {
+        server.headers.clear();
+    }
+    if let Some(image) = typed.strip_prefix(IMAGE) {
+        let (image, command) = image.split_once(' ').unwrap_or((image, ""));
+        server.docker = Some(image.to_owned());
+        server.server = (!command.trim().is_empty()).then(|| command.to_owned());
+    }
+    of_server(server, context)
+}
+
+/// Whether a side is a file, or is meant to be one.
+fn is_file(typed: &str) -> bool {
+    let endings = [".json", ".yaml", ".yml"];
+    let is_named_so =
+        !typed.contains(char::is_whitespace) && endings.iter().any(|it| typed.ends_with(it));
+    is_named_so || is_data(Path::new(typed))
+}
+
+/// Whether there is a file that cannot be run.
+fn is_data(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 == 0)
+}
+
+/// What a server offers, without its secrets.
+pub(super) fn of_server(server: ServerArgs, context: &Context) -> Result<Value, Refusal> {
+    let secrets = asking::secrets(&server, context)?;
+    let args = CatalogArgs {
+        server,
+        ..CatalogArgs::default()
+    };
+    let mut whole = asking::offer(&args, context)?.json();
+    asking::mask(&mut whole, &secrets);
+    Ok(whole)
+}
+
+/// What a file tells: a lock file, a run.json, or a catalog.
+fn of_file(path: &str, target: Option<&str>) -> Result<Value, String> {
+    let text = regular_text(Path::new(path), LONGEST_CATALOG).map_err(|error| error.to_string())?;
+    if !text.trim_start().starts_with(['{', '[']) {
+        return lock::read(&text);
+    }
+    match run_json::parse(&text) {
+        Ok(run) => of_run(run.catalogs.into_iter().collect(), target),
+        Err(Unreadable::Broken(why)) => Err(why),
+        Err(Unreadable::Foreign(_)) => Ok(Offer::from_json(&text)?.json()),
+    }
+}
+
+/// The lists of one target of a run.
+fn of_run(mut catalogs: Vec<(String, Catalog)>, target: Option<&str>) -> Result<Value, String> {
+    if catalogs.len() > 1
+        && let Some(target) = target
+    {
+        catalogs.retain(|(name, _)| name == target);
+    }
+    let names: Vec<String> = catalogs
+        .iter()
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let catalog = match <[_; 1]>::try_from(catalogs) {
+        Ok([(_, catalog)]) => catalog,
+        Err(none) if none.is_empty() => {
+            return Err("it has no lists of a server: a run has them with `--baseline` or `--save-baseline`".to_owned());
+        }
+        Err(_) => {
+            return Err(format!(
+                "it has several targets; choose with `--target`: {}",
+                names.join(", ")
+            ));
+        }
+    };
+    if let Some(listing) = catalog.unknown.first() {
+        return Err(format!("its list of {}s is not complete", listing.entry()));
+    }
+    let lists = Listing::ALL.into_iter();
+    let lists = lists.map(|it| {
+        (
+            member(it).to_owned(),
+            catalog.list(it).unwrap_or_default().into(),
+        )
+    });
+    Ok(Value::Object(lists.collect()))
+}

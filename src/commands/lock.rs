@@ -1,0 +1,89 @@
+//! `mcp-assert lock`: what a server offers, in a file that is reviewed.
+
+use std::{io, path::Path};
+
+use serde_json::Value;
+
+use super::{
+    Context,
+    asking::{LONGEST_CATALOG, print},
+    diff::{exit, limit, of_server, shown},
+    running::{Refusal, input::regular_text},
+};
+use crate::{
+    cli::lock::LockArgs,
+    deliver::{self, Destination, stdout::Stdout},
+    inspect::lock,
+};
+use report::changes;
+use text::exit::ExitCode;
+
+/// Writes the file, or compares it with the server.
+pub(super) fn lock(args: &LockArgs, context: &Context) -> ExitCode {
+    match carry_out(args, context) {
+        Ok(code) => code,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let locked = locked(&args.file)?;
+    if args.check && locked.is_none() {
+        let message = format!("there is no `{}`", args.file.display());
+        let refusal = Refusal::new(ExitCode::CouldNotRun, message);
+        return Err(refusal.with_help("`mcp-assert lock` without `--check` writes it"));
+    }
+    let offered = of_server(args.server.clone(), context)?;
+    let (Some(locked), false) = (&locked, args.update) else {
+        write(&args.file, &offered, context)?;
+        return Ok(ExitCode::Passed);
+    };
+    // What is not in the file is not compared: the file's form of the catalog is.
+    let offered = lock::read(&lock::write(&offered)).map_err(|why| unusable(&args.file, &why))?;
+    let changes = changes::compare(locked, &offered);
+    if !print(&shown(&changes, false), false, context) {
+        return Ok(ExitCode::CouldNotRun);
+    }
+    if args.check {
+        return Ok(exit(&changes, limit(args.fail_on)));
+    }
+    if changes.worst().is_none() {
+        return Ok(ExitCode::Passed);
+    }
+    let message = format!("the server differs from `{}`", args.file.display());
+    let refusal = Refusal::new(ExitCode::Failed, message);
+    Err(refusal.with_help("if that is intended, `mcp-assert lock --update` writes the file anew"))
+}
+
+/// What the file holds; `None` if there is none.
+fn locked(path: &Path) -> Result<Option<Value>, Refusal> {
+    match regular_text(path, LONGEST_CATALOG) {
+        Ok(text) => lock::read(&text)
+            .map(Some)
+            .map_err(|why| unusable(path, &why)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unusable(path, &error.to_string())),
+    }
+}
+
+fn unusable(path: &Path, why: &str) -> Refusal {
+    let message = format!("`{}` cannot be used: {}", path.display(), text::clean(why));
+    Refusal::new(ExitCode::CouldNotRun, message)
+}
+
+fn write(path: &Path, offered: &Value, context: &Context) -> Result<(), Refusal> {
+    let text = lock::write(offered);
+    // A file that would be read as something else is worse than none.
+    let again = lock::read(&text).map_err(|why| unusable(path, &why))?;
+    if lock::write(&again) != text {
+        return Err(unusable(
+            path,
+            "what the server offers cannot be written as YAML",
+        ));
+    }
+    let destination = Destination::from_path(path);
+    deliver::write(&destination, &text, &mut Stdout::new(&context.streams))
+        .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
+    context.say(&format!("wrote {}\n", path.display()));
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! The lock file: what a server offers as YAML that people review. Sorted, so that only what changes shows in a diff; one
+//! parameter a line; long texts line by line; characters that nobody sees are written out. Nothing is lost.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::catalog::member;
+use mcp::observation::catalog::Listing;
+use text::clean;
+
+/// The first lines of a file.
+const HEAD: &str = "\
+# What the server offers. Written by `mcp-assert lock`; `mcp-assert lock --update` writes it anew.
+lock: 1
+";
+
+/// Schemas that are written property by property: the member, its properties, and those that are required.
+const SCHEMAS: [[&str; 3]; 2] = [
+    ["inputSchema", "parameters", "required"],
+    ["outputSchema", "results", "results_required"],
+];
+
+/// Members of an entry that have a line of their own; the others share one.
+const LINES: [&str; 5] = ["annotations", "arguments", "execution", "mimeType", "size"];
+
+/// The file of a catalog as `--save-catalog` writes it.
+pub(crate) fn write(catalog: &Value) -> String {
+    let mut out = HEAD.to_owned();
+    if let Some(name) = catalog.pointer("/serverInfo/name") {
+        let _ = writeln!(out, "server: {}", flow(name));
+    }
+    if let Some(capabilities) = catalog.get("capabilities") {
+        let _ = writeln!(out, "capabilities: {}", flow(capabilities));
+    }
+    if let Some(instructions) = catalog.get("instructions") {
+        line(&mut out, "", "instructions", instructions);
+    }
+    for listing in Listing::ALL {
+        let Some(entries) = catalog.get(member(listing)).and_then(Value::as_array) else {
+            continue;
+        };
+        let name = |entry: &Value| {
+            entry
+                .get(listing.key())
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let mut entries: Vec<&Value> = entries.iter().collect();
+        entries.sort_by_cached_key(|entry| (name(entry), flow(entry)));
+        let _ = writeln!(
+            out,
+            "\n{}:{}",
+            member(listing),
+            if entries.is_empty() { " []" } else { "" }
+        );
+        for it in entries {
+            entry(&mut out, listing, it);
+        }
+    }
+    out
+}
+
+/// One entry as a block.
+fn entry(out: &mut String, listing: Listing, entry: &Value) {
+    let Some(members) = entry
+        .as_object()
+        .filter(|it| it.contains_key(listing.key()))
+    else {
+        let _ = writeln!(out, "  - {}", flow(&json!({ "whole": entry })));
+        return;
+    };
+    let mut rest = members.clone();
+    let mut take = |name: &str| rest.shift_remove(name);
+    let mut block = String::new();
+    // The name of a resource is not what tells it from the others.
+    let texts = ["name", "title", "description"].into_iter();
+    let texts = texts.filter(|it| *it != listing.key());
+    for name in std::iter::once(listing.key()).chain(texts) {
+        if let Some(value) = take(name) {
+            line(&mut block, "    ", name, &value);
+        }
+    }
+    for [name, properties, required] in SCHEMAS {
+        if let Some(value) = take(name) {
+            schema(&mut block, [name, properties, required], value);
+        }
+    }
+    for name in LINES {
+        if let Some(value) = take(name) {
+            line(&mut block, "    ", name, &value);
+        }
+    }
+    if !rest.is_empty() {
+        line(&mut block, "    ", "more", &Value::Object(rest));
+    }
+    let _ = write!(out, "  - {}", block.trim_start());
+}
+
+/// A schema: its properties one a line, what is required, and the rest of it.
+fn schema(out: &mut String, [name, properties, required]: [&str; 3], schema: Value) {
+    let Value::Object(mut rest) = schema else {
+        return line(out, "    ", name, &schema);
+    };
+    let is_map = rest.get("properties").is_some_and(Value::is_object);
+    if let (true, Some(Value::Object(mut all))) = (is_map, rest.get("properties").cloned()) {
+        rest.shift_remove("properties");
+        all.sort_keys();
+        let _ = writeln!(
+            out,
+            "    {properties}:{}",
+            if all.is_empty() { " {}" } else { "" }
+        );
+        for (name, it) in &all {
+            let _ = writeln!(out, "      {}: {}", quoted(name), flow(it));
+        }
+    }
+    if let Some(mut names) = rest.shift_remove("required") {
+        if let Some(names) = names.as_array_mut() {
+            names.sort_by_cached_key(Value::to_string);
+        }
+        line(out, "    ", required, &names);
+    }
+    line(out, "    ", name, &Value::Object(rest));
+}
+
+/// A member on one line; a text of several lines as their list.
+fn line(out: &mut String, indent: &str, name: &str, value: &Value) {
+    if let Some(text) = value.as_str().filter(|it| it.contains('\n')) {
+        let _ = writeln!(out, "{indent}{name}:");
+        for line in text.split('\n') {
+            let _ = writeln!(out, "{indent}  - {}", quoted(line));
+        }
+        return;
+    }
+    // What a server gives in the place of a text is told apart from the lines of one.
+    let is_text = ["title", "description", "instructions", "name"].contains(&name);
+    let has_parts = value.is_array() || value.is_object();
+    let value = if is_text && has_parts {
+        flow(&json!({ "value": value }))
+    } else {
+        flow(value)
+    };
+    let _ = writeln!(out, "{indent}{name}: {value}");
+}
+
+/// JSON on one line, members sorted.
+fn flow(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(flow).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            let members = members
+                .into_iter()
+                .map(|(name, it)| format!("{}: {}", quoted(name), flow(it)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// A text in quotes; what is not seen is written as an escape.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for character in Value::from(text).to_string().chars() {
+        let code = u32::from(character);
+        if character.is_ascii() && code != 0x7f
+            || clean(character.encode_utf8(&mut [0; 4])).starts_with(character)
+        {
+            out.push(character);
+        } else {
+            let _ = write!(out, "\\U{code:08X}");
+        }
+    }
+    out
+}
+
+/// The catalog of a file.
+pub(crate) fn read(text: &str) -> Result<Value, String> {
+    let Value::Object(mut whole) = suite::value_of_yaml(text)? else {
+        return Err("it is not a lock file".to_owned());
+    };
+    if whole.shift_remove("lock") != Some(1.into()) {
+        return Err("it is not a lock file of version 1: it has no `lock: 1`".to_owned());
+    }
+    if let Some(name) = whole.shift_remove("server") {
+        whole.insert("serverInfo".to_owned(), json!({ "name": name }));
+    }
+    restore(&mut whole, "instructions");
+    for listing in Listing::ALL {
+        let entries = whole.get_mut(member(listing)).and_then(Value::as_array_mut);
+        for entry in entries.into_iter().flatten() {
+            read_entry(entry);
+        }
+    }
+    Ok(Value::Object(whole))
+}
+
+fn read_entry(entry: &mut Value) {
+    let Value::Object(members) = entry else {
+        return;
+    };
+    if let Some(whole) = members.shift_remove("whole") {
+        *entry = whole;
+        return;
+    }
+    for name in ["name", "title", "description"] {
+        restore(members, name);
+    }
+    for [name, properties, required] in SCHEMAS {
+        let parts = [(properties, "properties"), (required, "required")];
+        for (member, keyword) in parts {
+            let part = members.shift_remove(member);
+            if let (Some(part), Some(Value::Object(schema))) = (part, members.get_mut(name)) {
+                schema.insert(keyword.to_owned(), part);
+            }
+        }
+    }
+    if let Some(Value::Object(more)) = members.shift_remove("more") {
+        members.extend(more);
+    }
+}
+
+/// Puts the lines of a text together.
+fn restore(members: &mut Map<String, Value>, name: &str) {
+    match members.get_mut(name) {
+        Some(text @ Value::Array(_)) => {
+            let lines = text
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
+            *text = lines.collect::<Vec<_>>().join("\n").into();
+        }
+        Some(value) => {
+            if let Some(other) = value
+                .as_object_mut()
+                .and_then(|it| it.shift_remove("value"))
+            {
+                *value = other;
+            }
+        }
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{read, write};
+
+    fn catalog() -> Value {
+        json!({
+            "serverInfo": {"name": "small"},
+            "capabilities": {"tools": {"listChanged": true}},
+            "instructions": "One.\n\n  Two.\n",
+            "tools": [
+                {"name": "b", "description": "<<: *a\u{200b}{{x}}\u{e0041}\u{85}", "inputSchema": true, "_meta": {"k": [1.0, 1e3, "\u{7f}"]}},
+                {"name": "a", "title": "A", "annotations": {"readOnlyHint": true}, "inputSchema": {"type": "object",
+                    "required": ["z", "<<"], "additionalProperties": false, "properties": {
+                        "z": {"type": "integer", "minimum": 12_345_678_901_234_567_890_123_u128.to_string().parse::<serde_json::Number>().unwrap()},
+                        "<<": {"enum": ["yes", "no", "~", "1", null, true]}, "a: b": {}}},
+                    "outputSchema": {"type": "object", "properties": {}}, "more": 1, "parameters": {"x": 1}},
+                {"name": "c", "description": ["x"], "title": {"value": 1}, "inputSchema": {"properties": [], "required": 3}},
+                {"title": "nameless"}, 7, {"whole": 1},
+            ],
+            "prompts": [],
+            "resources": [{"uri": "a://b", "name": "n", "size": 3}],
+        })
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let text = write(&catalog());
+        let again = read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        assert_eq!(write(&again), text);
+        let sorted = |mut whole: Value| {
+            let tools = whole["tools"].as_array_mut().unwrap();
+            for tool in tools.iter_mut() {
+                if let Some(required) = tool
+                    .pointer_mut("/inputSchema/required")
+                    .and_then(Value::as_array_mut)
+                {
+                    required.sort_by_key(Value::to_string);
+                }
+            }
+            tools.sort_by_key(|tool| {
+                let mut tool = tool.clone();
+                tool.sort_all_objects();
+                tool.to_string()
+            });
+            whole
+        };
+        assert_eq!(sorted(again), sorted(catalog()), "{text}");
+        assert!(text.is_ascii(), "{text}");
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for (text, wanted) in [
+            ("a: 1", "no `lock: 1`"),
+            ("- 1", "not a lock file"),
+            ("a: [", "line"),
+            ("", "it is empty"),
+        ] {
+            let refused = read(text).unwrap_err();
+            assert!(refused.contains(wanted), "{text}: {refused}");
+        }
+    }
+}
