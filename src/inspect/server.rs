@@ -64,6 +64,8 @@ pub(crate) struct Open {
     bindings: Bindings,
     timeout: Duration,
     interrupt: CancellationToken,
+    /// What was found before the lists were asked for, and in them.
+    noted: Vec<Finding>,
 }
 
 /// A question that was not answered.
@@ -170,6 +172,7 @@ impl Asked<'_> {
                     bindings,
                     timeout: self.timeout,
                     interrupt: self.host.interrupt.clone(),
+                    noted: Vec::new(),
                 })
             }
             Err(disruption) => {
@@ -185,6 +188,8 @@ impl Open {
     /// All that the server offers, to the last page.
     pub(crate) async fn offer(&mut self) -> Offer {
         let deadline = Instant::now() + self.timeout;
+        // Asking for the lists drops what was found before.
+        self.noted.append(&mut self.session.take_findings());
         let listed = tokio::select! {
             listed = self.session.catalog(deadline) => listed,
             () = self.interrupt.cancelled() => Listed {
@@ -192,6 +197,7 @@ impl Open {
                 ..Listed::default()
             },
         };
+        self.noted.extend_from_slice(&listed.catalog.findings);
         Offer::new(self.session.facts(), listed)
     }
 
@@ -206,7 +212,9 @@ impl Open {
 
     /// What the session noted about the protocol since the last observation.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
-        self.session.take_findings()
+        let mut noted = std::mem::take(&mut self.noted);
+        noted.append(&mut self.session.take_findings());
+        noted
     }
 
     /// Whether the session can go on.
@@ -256,6 +264,7 @@ impl Open {
             bindings: _,
             timeout: _,
             interrupt: _,
+            noted: _,
         } = self;
         peer.ask();
         let patience = Patience::default();
