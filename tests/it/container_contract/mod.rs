@@ -357,7 +357,7 @@ fn nightly_without_an_engine_behind_the_socket_the_image_says_why_and_what_to_do
             said.contains(&format!("(Docker's socket): {what}")),
             "{said}"
         );
-        let ways = ["the input `docker-host`", "the input `isolation: process`"];
+        let ways = ["the input `docker-host`", "mcp-assert/action/setup@v1"];
         for wanted in why.iter().chain(&ways) {
             assert!(said.contains(wanted), "{wanted}: {said}");
         }

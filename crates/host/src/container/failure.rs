@@ -95,7 +95,9 @@ impl EngineError {
         };
         let second = match asker {
             Asker::CommandLine => Some("without containers: `--isolation process`".to_owned()),
-            Asker::Action => Some("without containers: the input `isolation: process`".to_owned()),
+            Asker::Action => Some(
+                "without containers: `uses: mcp-assert/action/setup@v1`, then `mcp-assert ci --isolation process`".to_owned(),
+            ),
             Asker::Reaper => None,
         };
         [first].into_iter().chain(second).collect()
