@@ -351,17 +351,29 @@ fn write_workflow(folder: &Path, typed: &Typed, context: &Context) -> Result<(),
     let lines = needed
         .iter()
         .map(|name| format!("          {name}: ${{{{ secrets.{name} }}}}\n"));
-    let mut env: Vec<String> = lines.collect();
-    if !env.is_empty() {
-        env.insert(0, "        env:\n".to_owned());
-    }
+    let env: String = lines.collect();
     let text = WORKFLOW
         .replace("SUITE", &Value::from(suite).to_string())
-        .replace("ENV", &env.concat());
+        .replace("INSTALL", install(root))
+        .replace("ENV", &env);
     let mut files = Files::new(&root.join(".github/workflows"), false);
     files.write("mcp-assert.yml", &text)?;
     files.told(context);
     Ok(())
+}
+
+/// The steps that install what a server of this repository needs, by the files at its root.
+fn install(root: &Path) -> &'static str {
+    let steps = [
+        ("package-lock.json", "      - run: npm ci\n"),
+        ("pyproject.toml", "      - run: pip install .\n"),
+        (
+            "requirements.txt",
+            "      - run: pip install -r requirements.txt\n",
+        ),
+    ];
+    let found = steps.into_iter().find(|(file, _)| root.join(file).exists());
+    found.map_or("", |(_, step)| step)
 }
 
 /// A workflow that runs the suite as processes of the runner: it has Node.js and Python, and a server that is started by
@@ -383,11 +395,13 @@ jobs:
       contents: read
       pull-requests: write # for the comment
     steps:
-      - uses: actions/checkout@v7
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
-      - uses: mcp-assert/action/setup@v1
+INSTALL      - uses: mcp-assert/action/setup@v1
       - run: mcp-assert ci --suite SUITE --isolation process
+        env:
+          GITHUB_TOKEN: ${{ github.token }}
 ENV";
 
 /// Files of one folder, written and counted.

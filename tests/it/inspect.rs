@@ -409,7 +409,9 @@ fn an_audit_writes_assertions_and_those_of_crashes_stay_red() {
 #[test]
 fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
     let server = TWENTY.replace("3: 'crash', 5: 'hang', ", "");
-    let project = Project::new().file("server.py", server);
+    let project = Project::new()
+        .file("server.py", server)
+        .file("package-lock.json", "{}");
     let words = [
         "--ci",
         "--",
@@ -432,11 +434,8 @@ fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
         settings.contains("\"{{env.API_KEY}}\"") && !settings.contains("very-secret"),
         "{settings}"
     );
-    assert!(
-        project
-            .read(".github/workflows/mcp-assert.yml")
-            .contains("API_KEY: ${{ secrets.API_KEY }}")
-    );
+    let workflow = project.read(".github/workflows/mcp-assert.yml");
+    has_all(&workflow, &IN_WORKFLOW);
     // Each answer tells the time, which differs.
     assert!(
         !project.read("evals/tool_2.yaml").contains("contains"),
@@ -469,6 +468,19 @@ fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
     ] {
         let project = project_of(&project).file("server.py", text.replace(from, to));
         assert_eq!(run_suite(&project).code, 1, "{from}");
+    }
+}
+
+/// What a workflow needs for a Node.js project and a secret of the server.
+const IN_WORKFLOW: [&str; 3] = [
+    "- run: npm ci\n",
+    "GITHUB_TOKEN: ${{ github.token }}\n",
+    "API_KEY: ${{ secrets.API_KEY }}\n",
+];
+
+fn has_all(text: &str, wanted: &[&str]) {
+    for wanted in wanted {
+        assert!(text.contains(wanted), "{wanted}: {text}");
     }
 }
 

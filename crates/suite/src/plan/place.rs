@@ -82,7 +82,8 @@ impl Places {
             } => {
                 if self.isolation == Isolation::Process {
                     return Err("the server wants a container (`docker`), \
-                                and `--isolation process` allows none"
+                                and `--isolation process` allows none: give it a target without `docker` under \
+                                `targets`, and choose that with `--target`"
                         .to_owned());
                 }
                 let mut container = container.clone();
