@@ -1,10 +1,8 @@
 //! `mcp-assert conform`.
 
-use std::path::PathBuf;
+use clap::Args;
 
-use clap::{Args, ValueHint};
-
-use super::server::ServerArgs;
+use super::{findings::FindingsArgs, server::ServerArgs};
 
 /// Options of `conform`.
 #[derive(Debug, Args)]
@@ -21,18 +19,9 @@ pub(crate) struct ConformArgs {
     /// Fail on violated SHOULDs too
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print JSON, and nothing else on stdout
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write a JUnit report
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) junit: Option<PathBuf>,
-    /// Write a Markdown report
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Write the findings as SARIF 2.1.0, for code scanning
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) sarif: Option<PathBuf>,
+    /// Where findings go.
+    #[command(flatten)]
+    pub(crate) findings: FindingsArgs,
     /// Which server; `--protocol all` judges each revision that it speaks.
     #[command(flatten)]
     pub(crate) server: ServerArgs,

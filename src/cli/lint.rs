@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{findings::FindingsArgs, server::CatalogArgs};
+use super::{audit::Allow, findings::FindingsArgs, server::CatalogArgs};
 
 /// Options of `lint`.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct LintArgs {
     pub(crate) max_response_kb: usize,
     /// The most that a call may do
     #[arg(long, value_name = "EFFECT", default_value = "read")]
-    pub(crate) allow: Allowed,
+    pub(crate) allow: Allow,
     /// Findings of this file are shown and do not count
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) baseline: Option<PathBuf>,
@@ -73,17 +73,4 @@ pub(crate) enum Profile {
     All,
     /// The rules of the Go tool.
     Go,
-}
-
-/// What a call may do, the mildest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Allowed {
-    /// Tools that declare that they only read.
-    Read,
-    /// Also tools without annotations whose names say that they read.
-    Likely,
-    /// Also tools that declare that they destroy nothing.
-    Write,
-    /// All tools.
-    Destructive,
 }

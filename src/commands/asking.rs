@@ -5,7 +5,7 @@ use std::{collections::HashMap, io::Write, sync::Arc, time::Duration};
 use serde_json::Value;
 
 use super::{
-    Context,
+    Context, findings,
     running::{self, Refusal, engine, input::regular_text, unless_panicked},
     runtime,
 };
@@ -83,20 +83,16 @@ pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Re
         let typed = Typed::read(&args.server, context)?;
         typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
     };
-    save(args, &offer)?;
+    save(args, &offer, context)?;
     Ok(offer)
 }
 
 /// Writes the offer where the options say.
-pub(super) fn save(args: &CatalogArgs, offer: &Offer) -> Result<(), Refusal> {
-    if let Some(path) = &args.save_catalog {
-        let written = std::fs::write(path, format!("{:#}\n", offer.json()));
-        written.map_err(|error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            Refusal::new(ExitCode::CouldNotRun, message)
-        })?;
-    }
-    Ok(())
+pub(super) fn save(args: &CatalogArgs, offer: &Offer, context: &Context) -> Result<(), Refusal> {
+    let Some(path) = &args.save_catalog else {
+        return Ok(());
+    };
+    findings::write(path, &format!("{:#}\n", offer.json()), context)
 }
 
 /// Refuses lists that are not known to their end.
@@ -113,9 +109,19 @@ pub(super) fn complete(offer: &Offer) -> Result<(), Refusal> {
 /// The values that are not shown of the server that the options name; none without a server.
 pub(super) fn secrets(args: &ServerArgs, context: &Context) -> Result<Secrets, Refusal> {
     match args.typed().or(args.docker.clone()) {
-        Some(_) => Ok(Typed::read(args, context)?.secrets),
+        Some(_) => Ok(secrets_of(&named(args)?.1, context)),
         None => Ok(Secrets::default()),
     }
+}
+
+fn secrets_of(server: &Server, context: &Context) -> Secrets {
+    let bindings = Bindings {
+        environment: Arc::clone(&context.environment),
+        ..Bindings::default()
+    };
+    let mut secrets = Secrets::default();
+    add_secrets(&server.target, &bindings, &mut secrets);
+    secrets
 }
 
 /// Masks the secrets of all texts in a value.
@@ -156,27 +162,8 @@ pub(super) struct Typed {
 impl Typed {
     /// Reads the options.
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
-        let image = args.docker.as_deref().map(ImageBase::from_text);
-        let (text, server) = match (args.typed(), image) {
-            (Some(text), image) => {
-                let server = typed_server(&text, image)?;
-                (text, server)
-            }
-            (None, Some(image)) => (String::new(), of_image(image)),
-            (None, None) => {
-                let refusal = Refusal::invalid("no server is given");
-                return Err(refusal.with_help(
-                    "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
-                ));
-            }
-        };
-        let server = with_headers(server, &args.headers)?;
-        let bindings = Bindings {
-            environment: Arc::clone(&context.environment),
-            ..Bindings::default()
-        };
-        let mut secrets = Secrets::default();
-        add_secrets(&server.target, &bindings, &mut secrets);
+        let (text, server) = named(args)?;
+        let secrets = secrets_of(&server, context);
         let fixture = args.fixture.as_deref();
         Ok(Self {
             text,
@@ -342,6 +329,25 @@ impl Typed {
             .map_or(0, |(at, _)| at);
         refusal.with_help(format!("the server's stderr:\n{}", shown(&said[from..])))
     }
+}
+
+/// The server that the options name, as it was typed and as it is reached.
+fn named(args: &ServerArgs) -> Result<(String, Arc<Server>), Refusal> {
+    let image = args.docker.as_deref().map(ImageBase::from_text);
+    let (text, server) = match (args.typed(), image) {
+        (Some(text), image) => {
+            let server = typed_server(&text, image)?;
+            (text, server)
+        }
+        (None, Some(image)) => (String::new(), of_image(image)),
+        (None, None) => {
+            let refusal = Refusal::invalid("no server is given");
+            return Err(refusal.with_help(
+                "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
+            ));
+        }
+    };
+    Ok((text, with_headers(server, &args.headers)?))
 }
 
 /// The server of a command line or a url, in a container of an image if one is given.

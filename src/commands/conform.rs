@@ -4,15 +4,9 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{
-    Context,
-    asking::{Typed, print},
-    list::pretty,
-    running::Refusal,
-};
+use super::{Context, asking::Typed, findings, running::Refusal};
 use crate::{
     cli::conform::ConformArgs,
-    deliver::{self, Destination, stdout::Stdout},
     inspect::{
         conform::{self, CHECKS, Conformity, Verdict},
         server::Declares,
@@ -23,7 +17,6 @@ use report::{
     cleaner::Cleaner,
     inspection::{
         self, Check, Finding, Inspection, Kind, NotCalled, Place, Severity, Standing, Subject,
-        junit, markdown, sarif, terminal,
     },
 };
 use text::exit::ExitCode;
@@ -41,6 +34,7 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    findings::check(&args.findings, (&[], &[]), context)?;
     let mut server = args.server.clone();
     let revisions = match server.protocol.as_deref() {
         Some("all") => {
@@ -72,15 +66,8 @@ fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal>
         }
     })?;
     let inspection = inspection(&found, &typed).cleaned(&Cleaner::new(typed.secrets.clone()));
-    let text = if args.json {
-        pretty(&document(&found, &inspection))
-    } else {
-        terminal::render(&inspection)
-    };
-    if !print(&text, args.json, context) {
-        return Ok(ExitCode::CouldNotRun);
-    }
-    write(args, &inspection, context)?;
+    let json = || document(&found, &inspection);
+    findings::deliver(&args.findings, &inspection, json, context)?;
     if let Some(why) = found.iter().find_map(|it| it.gone.as_ref()) {
         let message = format!(
             "the server could not be started any more: {}",
@@ -222,30 +209,4 @@ fn document(found: &[Conformity], inspection: &Inspection) -> Value {
         "errors": inspection.count(Severity::Error),
         "warnings": inspection.count(Severity::Warning),
     })
-}
-
-/// Writes the reports that the options name.
-fn write(args: &ConformArgs, inspection: &Inspection, context: &Context) -> Result<(), Refusal> {
-    let failed =
-        |error: &dyn std::fmt::Display| Refusal::new(ExitCode::CouldNotRun, error.to_string());
-    let mut stdout = Stdout::new(&context.streams);
-    let junit = args
-        .junit
-        .as_ref()
-        .map(|path| (path, junit::render(inspection)));
-    let texts = [
-        args.markdown
-            .as_ref()
-            .map(|path| (path, Ok(markdown::render(inspection)))),
-        args.sarif
-            .as_ref()
-            .map(|path| (path, Ok(sarif::render(inspection)))),
-        junit,
-    ];
-    for (path, text) in texts.into_iter().flatten() {
-        let text = text.map_err(|error: std::io::Error| failed(&error))?;
-        let place = Destination::File(path.clone());
-        deliver::write(&place, &text, &mut stdout).map_err(|error| failed(&error))?;
-    }
-    Ok(())
 }

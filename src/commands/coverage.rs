@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Context,
     asking::{offer, print},
+    findings,
     list::pretty,
     running::{self, Refusal, input::regular_text},
 };
@@ -54,10 +55,7 @@ fn carry_out(args: &CoverageArgs, context: &Context) -> Result<ExitCode, Refusal
         return Ok(ExitCode::CouldNotRun);
     }
     if let Some(path) = &args.coverage_json {
-        std::fs::write(path, pretty(&document)).map_err(|error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            Refusal::new(ExitCode::CouldNotRun, message)
-        })?;
+        findings::write(path, &pretty(&document), context)?;
     }
     Ok(judged(&found, &thresholds, context))
 }

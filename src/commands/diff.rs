@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     Context,
     asking::{self, LONGEST_CATALOG, print},
+    findings::write,
     list::pretty,
     running::{Refusal, input::regular_text},
 };
@@ -15,7 +16,6 @@ use crate::{
         diff::{DiffArgs, FailOn},
         server::{CatalogArgs, ServerArgs},
     },
-    deliver::{self, Destination, stdout::Stdout},
     inspect::{
         catalog::{Offer, member},
         lock,
@@ -46,7 +46,7 @@ fn carry_out(args: &DiffArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let changes = changes::compare(&old, &new);
     let limit = limit(args.fail_on);
     if let Some(path) = &args.markdown {
-        deliver_to(path, &changes::markdown(&changes), context)?;
+        write(path, &changes::markdown(&changes), context)?;
     }
     if let Some(path) = &args.junit {
         let text = junit_changes::render(&changes, limit).map_err(|error| {
@@ -55,7 +55,7 @@ fn carry_out(args: &DiffArgs, context: &Context) -> Result<ExitCode, Refusal> {
                 format!("cannot write a JUnit report: {error}"),
             )
         })?;
-        deliver_to(path, &text, context)?;
+        write(path, &text, context)?;
     }
     if !print(&shown(&changes, args.json), args.json, context) {
         return Ok(ExitCode::CouldNotRun);
@@ -87,12 +87,6 @@ pub(super) fn exit(changes: &Changes, limit: Option<Level>) -> ExitCode {
         (Some(worst), Some(limit)) if worst >= limit => ExitCode::Failed,
         (_, _) => ExitCode::Passed,
     }
-}
-
-fn deliver_to(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
-    let destination = Destination::from_path(path);
-    let written = deliver::write(&destination, text, &mut Stdout::new(&context.streams));
-    written.map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))
 }
 
 /// The catalog of one side.

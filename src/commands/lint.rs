@@ -125,7 +125,7 @@ fn called(
         let probed = probe::probe(open, &offer, limits, options).await;
         Ok((offer, probed))
     })?;
-    asking::save(&args.from, &offer)?;
+    asking::save(&args.from, &offer, context)?;
     Ok((offer, probed))
 }
 

@@ -8,13 +8,10 @@ use super::{
     Context,
     asking::{LONGEST_CATALOG, print},
     diff::{exit, limit, of_server, shown},
+    findings,
     running::{Refusal, input::regular_text},
 };
-use crate::{
-    cli::lock::LockArgs,
-    deliver::{self, Destination, stdout::Stdout},
-    inspect::lock,
-};
+use crate::{cli::lock::LockArgs, inspect::lock};
 use report::changes;
 use text::exit::ExitCode;
 
@@ -81,9 +78,7 @@ fn write(path: &Path, offered: &Value, context: &Context) -> Result<(), Refusal>
             "what the server offers cannot be written as YAML",
         ));
     }
-    let destination = Destination::from_path(path);
-    deliver::write(&destination, &text, &mut Stdout::new(&context.streams))
-        .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
+    findings::write(path, &text, context)?;
     context.say(&format!("wrote {}\n", path.display()));
     Ok(())
 }

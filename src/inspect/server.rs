@@ -64,7 +64,7 @@ pub(crate) struct Open {
     bindings: Bindings,
     timeout: Duration,
     interrupt: CancellationToken,
-    /// What was found before the lists were asked for, and in them.
+    /// What was found in the lists.
     noted: Vec<Finding>,
 }
 
@@ -188,8 +188,6 @@ impl Open {
     /// All that the server offers, to the last page.
     pub(crate) async fn offer(&mut self) -> Offer {
         let deadline = Instant::now() + self.timeout;
-        // Asking for the lists drops what was found before.
-        self.noted.append(&mut self.session.take_findings());
         let listed = tokio::select! {
             listed = self.session.catalog(deadline) => listed,
             () = self.interrupt.cancelled() => Listed {

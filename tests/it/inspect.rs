@@ -1,11 +1,9 @@
 //! Commands that ask a server without a suite: `list` and `call`, over stdio, HTTP and in containers.
 
-use std::{
-    io::{BufRead, BufReader},
-    process::Stdio,
+use crate::{
+    harness::{BINARY, Project, Ran},
+    serve_http::Site,
 };
-
-use crate::harness::{BINARY, Project, Ran};
 
 /// A server that lists one harmless tool, one whose texts are hostile, and answers calls of `stubborn` never.
 const SERVER: &str = r"
@@ -259,28 +257,17 @@ fn a_server_behind_a_url_is_asked_like_one_that_is_started() {
     let here = project
         .run(&["list", "--server", &builtin, "--json"])
         .json();
-    let mut serving = project.command(&["serve", "--http", "--profile", "conformance"]);
-    let mut serving = serving
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = String::new();
-    let stderr = serving.stderr.take().unwrap();
-    BufReader::new(stderr).read_line(&mut told).unwrap();
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let url = told["url"].as_str().unwrap();
+    let site = Site::start(&project, &["--profile", "conformance"]);
     let far = project.run(&[
         "list",
         "--server",
-        url,
+        &site.url,
         "--header",
         "X-Any: thing",
         "--json",
     ]);
-    serving.kill().unwrap();
-    serving.wait().unwrap();
+    site.signal("-TERM");
+    site.end();
     assert_eq!(far.json()["tools"], here["tools"], "{}", far.stderr);
 }
 

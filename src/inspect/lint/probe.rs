@@ -173,7 +173,7 @@ impl Prober<'_> {
         let effect = effect(tool);
         if effect > self.limits.allowed {
             let option = format!("--allow {}", effect.word());
-            let it = skipped(refusal(effect).to_owned(), Some(option));
+            let it = skipped(effect.reason().to_owned(), Some(option));
             return self.probed.not_called.push(it);
         }
         let empty = json!({});
@@ -257,16 +257,6 @@ impl Prober<'_> {
 
 fn text<'a>(of: &'a Value, member: &str) -> &'a str {
     of.get(member).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Why a tool of this effect is not called unasked.
-fn refusal(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Read => "it only reads",
-        Effect::Likely => "its name says that it reads, and no annotation does",
-        Effect::Write => "it may change something",
-        Effect::Destructive => "it may destroy something",
-    }
 }
 
 fn reply(seen: &Observation) -> Option<&Reply> {

@@ -38,15 +38,16 @@ impl Session {
         Ok(self.exchange.dialogue.revision)
     }
 
-    /// Fetches all that the server declares to list, after the handshake. What was wrong before is no finding of a list.
+    /// Fetches all that the server declares to list, after the handshake. What was found before stays with the
+    /// session: it is no finding of a list.
     pub async fn catalog(&mut self, deadline: Instant) -> Listed {
         self.deadline = deadline;
         let mut listed = Listed::default();
-        self.record().findings.clear();
+        let before = std::mem::take(&mut self.record().findings);
         for listing in Listing::ALL {
             self.declared_list(listing, &mut listed).await;
         }
-        listed.catalog.findings = std::mem::take(&mut self.record().findings);
+        listed.catalog.findings = std::mem::replace(&mut self.record().findings, before);
         listed
     }
 
