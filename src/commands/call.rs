@@ -16,7 +16,7 @@ use crate::{
         call::{self, Answered},
         parameters,
         server::{Open, Unanswered},
-        stub::Stub,
+        stub::{Stub, Wanted},
     },
 };
 use mcp::observation::{
@@ -146,8 +146,8 @@ fn kept(args: &CallArgs, typed: &Typed, called: &Called) -> String {
         tool: &args.tool,
         arguments: &called.arguments,
         has_output_schema: called.has_output_schema,
-        seen: Some(&called.seen),
-        again: called.again.as_ref(),
+        wanted: Wanted::of(Some(&called.seen)),
+        twice: called.again.as_ref().map(|again| (&called.seen, again)),
         skip: None,
     };
     typed.secrets.mask(&stub.yaml())

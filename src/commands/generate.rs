@@ -24,7 +24,7 @@ use crate::{
         probe::Class,
         sample::{Sample, Sources, Which, sample},
         server::{Asked, Declares},
-        stub::{self, Stub},
+        stub::{self, Stub, Wanted},
     },
 };
 use mcp::observation::{Observation, catalog::Listing};
@@ -264,8 +264,8 @@ fn write_suite(
             tool: &name,
             arguments: &one.sample.arguments,
             has_output_schema: one.tool.get("outputSchema").is_some(),
-            seen: one.seen.as_ref(),
-            again: one.again.as_ref(),
+            wanted: Wanted::of(one.seen.as_ref()),
+            twice: one.seen.as_ref().zip(one.again.as_ref()),
             skip: skip.as_deref(),
         };
         let file = stub::file_name(&name, &mut taken);
@@ -286,47 +286,29 @@ pub(super) fn write_audited(
     let mut taken = Vec::new();
     for row in &audit.tools {
         let tool = audit.offer.catalog.tool(&row.name);
-        let skip = match row.seen.class {
-            Class::Skipped => Some(row.seen.detail.as_str()),
-            Class::Healthy
-            | Class::ToolError
-            | Class::Rejected
-            | Class::ProtocolError
-            | Class::Violation
-            | Class::Exposed
-            | Class::Crash
-            | Class::Timeout
-            | Class::Unreachable => None,
-        };
+        let is_skipped = row.seen.class == Class::Skipped;
         let stub = Stub {
             server: Some(&server),
             tool: &row.name,
             arguments: &row.arguments,
             has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),
-            seen: None,
-            again: None,
-            skip,
-        };
-        let text = match row.seen.class {
-            Class::ToolError => stub
-                .yaml()
-                .replace("    not_error: true\n", "    is_error: true\n")
-                .replace("    output_schema: true\n", ""),
-            Class::Rejected => stub
-                .yaml()
-                .replace("    not_error: true\n", "    error: {code: -32602}\n")
-                .replace("    output_schema: true\n", ""),
-            Class::Healthy
-            | Class::Skipped
-            | Class::ProtocolError
-            | Class::Violation
-            | Class::Exposed
-            | Class::Crash
-            | Class::Timeout
-            | Class::Unreachable => stub.yaml(),
+            wanted: match row.seen.class {
+                Class::ToolError => Wanted::ToolError,
+                Class::Rejected => Wanted::ProtocolError(row.seen.rpc_code),
+                Class::Healthy
+                | Class::Skipped
+                | Class::ProtocolError
+                | Class::Violation
+                | Class::Exposed
+                | Class::Crash
+                | Class::Timeout
+                | Class::Unreachable => Wanted::Result,
+            },
+            twice: None,
+            skip: is_skipped.then_some(row.seen.detail.as_str()),
         };
         let file = stub::file_name(&row.name, &mut taken);
-        files.write(&format!("{file}.yaml"), &text)?;
+        files.write(&format!("{file}.yaml"), &stub.yaml())?;
     }
     tell_needed(typed, context);
     files.told(context);

@@ -8,7 +8,7 @@ use super::{catalog::Offer, parameters};
 use mcp::{
     observation::{
         Observation,
-        answer::{Body, Reply},
+        answer::{Answer, Body},
         catalog::Listing,
     },
     script::template::text_has_markers,
@@ -34,12 +34,34 @@ pub(crate) struct Stub<'a> {
     pub(crate) arguments: &'a Value,
     /// Whether the tool declares what its structured content looks like.
     pub(crate) has_output_schema: bool,
-    /// The answer; `None`: it was not called.
-    pub(crate) seen: Option<&'a Observation>,
-    /// The answer to the same call once more; `None`: it may change something, or was called once.
-    pub(crate) again: Option<&'a Observation>,
+    /// What a call is expected to be answered with.
+    pub(crate) wanted: Wanted,
+    /// The answers to two calls, of which what they have in common is expected.
+    pub(crate) twice: Option<(&'a Observation, &'a Observation)>,
     /// Why it is skipped.
     pub(crate) skip: Option<&'a str>,
+}
+
+/// How a call is expected to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// With a result.
+    Result,
+    /// With a result that says that the tool failed.
+    ToolError,
+    /// With a JSON-RPC error of this code, if it has one.
+    ProtocolError(Option<i64>),
+}
+
+impl Wanted {
+    /// As it was answered; with a result, where it was not.
+    pub(crate) fn of(seen: Option<&Observation>) -> Self {
+        match seen.and_then(|seen| Some(&seen.answer.as_ref()?.body)) {
+            Some(Body::Result(reply)) if reply.is_error => Self::ToolError,
+            Some(Body::Result(_)) | None => Self::Result,
+            Some(Body::ProtocolError(error)) => Self::ProtocolError(error.code),
+        }
+    }
 }
 
 impl Stub<'_> {
@@ -61,26 +83,18 @@ impl Stub<'_> {
             out,
             "assert:\n  tool: {tool}\n  args: {arguments}\n  expect:"
         );
-        match self.seen.and_then(|seen| Some(&seen.answer.as_ref()?.body)) {
-            Some(Body::Result(reply)) if reply.is_error => out.push_str("    is_error: true\n"),
-            Some(Body::Result(reply)) => {
+        match self.wanted {
+            Wanted::Result => {
                 out.push_str("    not_error: true\n");
                 if self.has_output_schema {
                     out.push_str("    output_schema: true\n");
                 }
-                self.stable(reply, &mut out);
+                self.stable(&mut out);
             }
-            Some(Body::ProtocolError(error)) => match error.code {
-                Some(code) => {
-                    let _ = writeln!(out, "    error: {{code: {code}}}");
-                }
-                None => out.push_str("    error: true\n"),
-            },
-            None => {
-                out.push_str("    not_error: true\n");
-                if self.has_output_schema {
-                    out.push_str("    output_schema: true\n");
-                }
+            Wanted::ToolError => out.push_str("    is_error: true\n"),
+            Wanted::ProtocolError(None) => out.push_str("    error: true\n"),
+            Wanted::ProtocolError(Some(code)) => {
+                let _ = writeln!(out, "    error: {{code: {code}}}");
             }
         }
         out.push_str("timeout: 30s\n");
@@ -88,9 +102,10 @@ impl Stub<'_> {
     }
 
     /// What two answers have in common.
-    fn stable(&self, reply: &Reply, out: &mut String) {
-        let again = self.again.and_then(|seen| seen.answer.as_ref());
-        let Some(Body::Result(again)) = again.map(|answer| &answer.body) else {
+    fn stable(&self, out: &mut String) {
+        let reply = |seen: &'_ Observation| seen.answer.as_ref().and_then(Answer::reply).cloned();
+        let replies = self.twice.map(|(one, other)| (reply(one), reply(other)));
+        let Some((Some(reply), Some(again))) = replies else {
             return;
         };
         let pairs = [
