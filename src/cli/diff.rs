@@ -1,10 +1,10 @@
 //! `mcp-assert diff`.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{options, server::TIMEOUT};
+use super::server::HowArgs;
 
 /// Options of `diff`.
 #[derive(Debug, Args)]
@@ -44,21 +44,9 @@ pub(crate) struct DiffArgs {
     /// The target to take of a run.json that has several
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// A header of every request to a url, `Name: value`; may be given several times
-    #[arg(long = "header", value_name = "HEADER")]
-    pub(crate) headers: Vec<String>,
-    /// The container engine's address; else `DOCKER_HOST`, Docker's context, the usual sockets
-    #[arg(long, value_name = "URL")]
-    pub(crate) docker_host: Option<String>,
-    /// A folder of which each server gets a copy, as `{{fixture}}`
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) fixture: Option<PathBuf>,
-    /// The protocol revision
-    #[arg(long, value_name = "REVISION")]
-    pub(crate) protocol: Option<String>,
-    /// Deadline for the start and for the lists of each server, e.g. 500ms, 1m30s
-    #[arg(long, value_name = "DURATION", default_value = TIMEOUT, value_parser = options::duration)]
-    pub(crate) timeout: Duration,
+    /// How servers are asked.
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
 }
 
 /// Changes that are a failure.

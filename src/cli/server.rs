@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use super::options;
 
 /// The time for the start of a server, for its lists, and for each call.
-pub(super) const TIMEOUT: &str = "15s";
+const TIMEOUT: &str = "15s";
 
 /// Which server, and where it runs.
 #[derive(Debug, Clone, Default, Args)]
@@ -18,16 +18,24 @@ pub(crate) struct ServerArgs {
     /// The command of the server, word by word
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "server")]
     pub(crate) command: Vec<String>,
-    /// A header of every request to a url, `Name: value`; may be given several times
-    #[arg(long = "header", value_name = "HEADER")]
-    pub(crate) headers: Vec<String>,
     /// The image of a container to start the command in
     #[arg(id = "image", long = "docker", value_name = "IMAGE")]
     pub(crate) docker: Option<String>,
+    /// How it is asked.
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
+/// How servers are asked, whichever they are.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct HowArgs {
+    /// A header of every request to a url, `Name: value`; may be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<String>,
     /// The container engine's address; else `DOCKER_HOST`, Docker's context, the usual sockets
     #[arg(long, value_name = "URL")]
     pub(crate) docker_host: Option<String>,
-    /// A folder of which the server gets a copy, as `{{fixture}}`
+    /// A folder of which each server gets a copy, as `{{fixture}}`
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) fixture: Option<PathBuf>,
     /// The protocol revision

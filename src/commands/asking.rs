@@ -164,15 +164,15 @@ impl Typed {
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
         let (text, server) = named(args)?;
         let secrets = secrets_of(&server, context);
-        let fixture = args.fixture.as_deref();
+        let fixture = args.how.fixture.as_deref();
         Ok(Self {
             text,
             server,
-            revision: revision(args.protocol.as_deref())?,
+            revision: revision(args.how.protocol.as_deref())?,
             declares: Declares::Everything,
             fixture: fixture.map(running::open_fixture).transpose()?,
             secrets,
-            headers: args.headers.clone(),
+            headers: args.how.headers.clone(),
         })
     }
 
@@ -191,7 +191,7 @@ impl Typed {
 
     /// What arguments can be made of: the fixture's first file, as the server sees it, and a listed resource.
     pub(super) fn sources(args: &ServerArgs) -> Sources {
-        let folder = args.fixture.as_deref();
+        let folder = args.how.fixture.as_deref();
         let file = folder.and_then(first_file);
         Sources {
             file: file.map(|file| format!("{{{{fixture}}}}/{file}")),
@@ -274,7 +274,7 @@ impl Typed {
             revision: self.revision,
             host: &host,
             image,
-            timeout: args.timeout,
+            timeout: args.how.timeout,
         };
         work(&asked).await
     }
@@ -289,7 +289,7 @@ impl Typed {
             return Ok((None, None));
         };
         let mut typed = RunArgs::default();
-        typed.place.docker_host.clone_from(&args.docker_host);
+        typed.place.docker_host.clone_from(&args.how.docker_host);
         let name = RunName::new(&context.environment);
         let containers = engine::containers(&typed, context, name).await?;
         context.interrupts.hold(&containers);
@@ -347,7 +347,7 @@ fn named(args: &ServerArgs) -> Result<(String, Arc<Server>), Refusal> {
             ));
         }
     };
-    Ok((text, with_headers(server, &args.headers)?))
+    Ok((text, with_headers(server, &args.how.headers)?))
 }
 
 /// The server of a command line or a url, in a container of an image if one is given.

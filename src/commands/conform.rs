@@ -36,9 +36,9 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> ExitCode {
 fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
     findings::check(&args.findings, (&[], &[]), context)?;
     let mut server = args.server.clone();
-    let revisions = match server.protocol.as_deref() {
+    let revisions = match server.how.protocol.as_deref() {
         Some("all") => {
-            server.protocol = None;
+            server.how.protocol = None;
             Revision::ALL.map(RevisionWanted::Exactly).to_vec()
         }
         Some(_) | None => Vec::new(),

@@ -102,15 +102,11 @@ fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusa
     }
     let mut server = ServerArgs {
         server: Some(typed.to_owned()),
-        headers: args.headers.clone(),
-        docker_host: args.docker_host.clone(),
-        fixture: args.fixture.clone(),
-        protocol: args.protocol.clone(),
-        timeout: args.timeout,
+        how: args.how.clone(),
         ..ServerArgs::default()
     };
     if !web::has_web_scheme(typed) {
-        server.headers.clear();
+        server.how.headers.clear();
     }
     if let Some(image) = typed.strip_prefix(IMAGE) {
         let (image, command) = image.split_once(' ').unwrap_or((image, ""));

@@ -94,7 +94,7 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
         asked_all(asked, &typed, Some(Effect::Read), &sources).await
     })?;
     let mut files = Files::new(&args.folder, false);
-    let fixture = args.server.fixture.as_deref();
+    let fixture = args.server.how.fixture.as_deref();
     let fixture = fixture.map(|folder| {
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         format!("fixture: {}\n", Value::from(folder.display().to_string()))

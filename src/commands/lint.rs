@@ -305,13 +305,17 @@ fn repeated(args: &LintArgs) -> String {
         words.extend(value.map(|it| format!("{option} {}", shell_words::quote(it))));
     };
     let header = |it: &str| format!("{}: …", it.split(':').next().unwrap_or_default());
-    for it in &server.headers {
+    for it in &server.how.headers {
         add("--header", Some(&header(it)));
     }
-    let fixture = server.fixture.as_ref().map(|it| it.display().to_string());
+    let fixture = server
+        .how
+        .fixture
+        .as_ref()
+        .map(|it| it.display().to_string());
     add("--docker", server.docker.as_deref());
     add("--fixture", fixture.as_deref());
-    add("--protocol", server.protocol.as_deref());
+    add("--protocol", server.how.protocol.as_deref());
     match args.profile {
         Profile::Recommended => {}
         Profile::All => add("--profile", Some("all")),
