@@ -157,6 +157,8 @@ pub(super) struct Typed {
     pub(super) secrets: Secrets,
     /// The headers as they were typed.
     headers: Vec<String>,
+    /// The image of its container, as it was typed.
+    pub(super) image: Option<String>,
 }
 
 impl Typed {
@@ -173,6 +175,7 @@ impl Typed {
             fixture: fixture.map(running::open_fixture).transpose()?,
             secrets,
             headers: args.how.headers.clone(),
+            image: args.docker.clone(),
         })
     }
 
@@ -203,12 +206,16 @@ impl Typed {
     /// The server as a suite names it, a YAML flow mapping. Values of options and variables whose names say that they are
     /// secret, and all headers, are taken from the environment; [`Self::needed`] names the variables.
     pub(super) fn yaml(&self) -> String {
-        written::server(&self.text, &self.headers).0
+        self.written().0
     }
 
     /// The variables that [`Self::yaml`] reads.
     pub(super) fn needed(&self) -> Vec<String> {
-        written::server(&self.text, &self.headers).1
+        self.written().1
+    }
+
+    fn written(&self) -> (String, Vec<String>) {
+        written::server(&self.text, self.image.as_deref(), &self.headers)
     }
 
     /// Starts the server, lets `question` talk to it, and ends all that was started.

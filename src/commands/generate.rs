@@ -334,10 +334,18 @@ fn write_workflow(folder: &Path, typed: &Typed, context: &Context) -> Result<(),
         .iter()
         .map(|name| format!("          {name}: ${{{{ secrets.{name} }}}}\n"));
     let env: String = lines.collect();
-    let text = WORKFLOW
-        .replace("SUITE", &Value::from(suite).to_string())
-        .replace("INSTALL", install(root))
-        .replace("ENV", &env);
+    let place = match typed.image {
+        Some(_) => "",
+        None => " --isolation process",
+    };
+    let (suite, install) = (Value::from(suite), install(root));
+    let text = format!(
+        "{WORKFLOW}{install}      - uses: mcp-assert/action/setup@v1
+      - run: mcp-assert ci --suite {suite}{place}
+        env:
+          GITHUB_TOKEN: ${{{{ github.token }}}}
+{env}"
+    );
     let mut files = Files::new(&root.join(".github/workflows"), false);
     files.write("mcp-assert.yml", &text)?;
     files.told(context);
@@ -358,8 +366,7 @@ fn install(root: &Path) -> &'static str {
     found.map_or("", |(_, step)| step)
 }
 
-/// A workflow that runs the suite as processes of the runner: it has Node.js and Python, and a server that is started by
-/// `npx` or `uvx` needs the network.
+/// A workflow up to the steps that install something. Its runner has Node.js and Python.
 const WORKFLOW: &str = r"name: mcp-assert
 on:
   push:
@@ -380,11 +387,7 @@ jobs:
       - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
         with:
           persist-credentials: false
-INSTALL      - uses: mcp-assert/action/setup@v1
-      - run: mcp-assert ci --suite SUITE --isolation process
-        env:
-          GITHUB_TOKEN: ${{ github.token }}
-ENV";
+";
 
 /// Files of one folder, written and counted.
 struct Files {

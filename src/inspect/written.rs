@@ -8,8 +8,13 @@ use text::credential::SecretKeys;
 
 /// The server as a YAML flow mapping, and the environment variables that take the place of secrets in it: values behind
 /// `--token` and its like, and the values of all headers.
-pub(crate) fn server(typed: &str, headers: &[String]) -> (String, Vec<String>) {
+pub(crate) fn server(
+    typed: &str,
+    image: Option<&str>,
+    headers: &[String],
+) -> (String, Vec<String>) {
     let mut needed = Vec::new();
+    let image = image.map(|image| format!("docker: {}", quoted(image)));
     let text = match ServerOverride::from_text(typed) {
         Ok(ServerOverride::Url(url)) => {
             let headers: Vec<String> = headers
@@ -30,13 +35,12 @@ pub(crate) fn server(typed: &str, headers: &[String]) -> (String, Vec<String>) {
         Ok(ServerOverride::Command { program, args }) => {
             let args = without_secrets(&args, &mut needed);
             let args: Vec<Value> = args.into_iter().map(Value::from).collect();
-            format!(
-                "{{command: {}, args: {}}}",
-                quoted(&program),
-                Value::Array(args)
-            )
+            let (program, args) = (quoted(&program), Value::Array(args));
+            let image = image.map(|image| format!(", {image}")).unwrap_or_default();
+            format!("{{command: {program}, args: {args}{image}}}")
         }
-        Err(_) => "{}".to_owned(),
+        // An image alone starts its own command.
+        Err(_) => format!("{{{}}}", image.unwrap_or_default()),
     };
     needed.dedup();
     (text, needed)
@@ -125,9 +129,17 @@ mod tests {
             ),
         ] {
             let headers: Vec<String> = headers.iter().map(|it: &&str| (*it).to_owned()).collect();
-            let (text, variables) = server(typed, &headers);
+            let (text, variables) = server(typed, None, &headers);
             assert_eq!(text, wanted);
             assert_eq!(variables, needed);
         }
+    }
+
+    #[test]
+    fn an_image_stays_with_its_server() {
+        let of = |typed: &str| server(typed, Some("node:22"), &[]).0;
+        let wanted = r#"{command: "node", args: ["a.js"], docker: "node:22"}"#;
+        assert_eq!(of("node a.js"), wanted);
+        assert_eq!(of(""), r#"{docker: "node:22"}"#);
     }
 }
