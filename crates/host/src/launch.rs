@@ -63,22 +63,28 @@ impl CommandLine {
         body::words(image, front, (self.named(), &self.args))
     }
 
-    /// The server as people are shown it. Where the image says what is started, the image is named.
+    /// The server as people are shown it. The image is named where it says what is started, or puts its entry point in front.
     fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
+        let typed = self.shown();
         match &server.target {
             Target::Container {
                 container,
                 program: Program::Launched(_),
                 ..
-            } if self.program.is_empty() => {
+            } => {
                 let started = image.map(|image| shell_words::join(self.words_in(container, image)));
-                container.labelled(&started.unwrap_or_else(|| self.shown()))
+                let started = started.unwrap_or_else(|| typed.clone());
+                if self.program.is_empty() || started != typed {
+                    container.labelled(&started)
+                } else {
+                    typed
+                }
             }
             Target::Container { .. }
             | Target::Process(_)
             | Target::Builtin { .. }
             | Target::Url { .. }
-            | Target::None => self.shown(),
+            | Target::None => typed,
         }
     }
 }
