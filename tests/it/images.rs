@@ -346,10 +346,13 @@ fn nightly_a_line_of_prepare_that_fails_is_shown_with_its_output() {
     };
     assert!(shown.contains("ended with exit code 4"), "{shown}");
     assert!(shown.contains("| the token is *** in /opt"), "{shown}");
-    assert!(
-        !shown.contains("s3cret-of-ours") && !shown.contains("| after"),
-        "{shown}"
-    );
+    for absent in ["s3cret-of-ours", "| after", "lacks the program"] {
+        assert!(!shown.contains(absent), "{absent}: {shown}");
+    }
+    let missing = said(&project(
+        "{image: mcp-assert-test/python, prepare: [no-such-program]}",
+    ));
+    assert!(missing.contains("the image lacks the program"), "{missing}");
     let early = said(&project(
         "{image: mcp-assert-test/python, prepare: ['exit 0', 'echo no']}",
     ));

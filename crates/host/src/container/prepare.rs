@@ -49,9 +49,12 @@ const LOOKING: Duration = Duration::from_millis(500);
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// What to do about a line that failed.
-const EXIT_CODE: &str = "exit code 127 means that the image lacks the program; the lines run as the image's user, in the \
-                         network of `prepare: {network: …}`; variables of yours come with `prepare: {env: [NAME]}`, \
-                         files with `prepare: {copy: {host: container}}`";
+const FAILED: &str = "the lines run as the image's user, in the network of `prepare: {network: …}`; variables of yours \
+                      come with `prepare: {env: [NAME]}`, files with `prepare: {copy: {host: container}}`";
+
+/// What to do about a line whose program is missing: the shell's exit code is 127.
+const NO_PROGRAM: &str =
+    "the image lacks the program: install it in a line before, or take an image that has it";
 
 /// What keeps npm from asking other servers than the one that it installs from.
 const QUIET: [&str; 2] = ["NPM_CONFIG_AUDIT=false", "NPM_CONFIG_FUND=false"];
@@ -262,7 +265,8 @@ impl<'a> Work<'a> {
                     "ended the shell, and the lines after it were not run".to_owned(),
                     "leave `exit` and `exec` out",
                 ),
-                Some(code) => (format!("ended with exit code {code}"), EXIT_CODE),
+                Some(127) => ("ended with exit code 127".to_owned(), NO_PROGRAM),
+                Some(code) => (format!("ended with exit code {code}"), FAILED),
                 None => lost("the engine does not know how it ended"),
             }
         };
