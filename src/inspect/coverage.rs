@@ -202,10 +202,10 @@ impl Counting<'_> {
 
     fn count(&mut self, one: &Use<'_>, how: impl Fn(&mut Uses), expects_error: bool) {
         match one {
-            Use::Named(dimension, name) => self.named(*dimension, name, &how),
+            Use::Named(dimension, name) => self.named(*dimension, name, &how, expects_error),
             Use::Tool(call) => {
                 let name = call.tool.text.as_str();
-                self.named(Dimension::Tools, name, &how);
+                self.named(Dimension::Tools, name, &how, expects_error);
                 for path in passed(&call.args.value, DEEPEST) {
                     self.known(Dimension::Parameters, &format!("{name}.{path}"), &how);
                 }
@@ -216,8 +216,14 @@ impl Counting<'_> {
         }
     }
 
-    /// Counts a use of what should be there.
-    fn named(&mut self, dimension: Dimension, name: &str, how: &impl Fn(&mut Uses)) {
+    /// Counts a use of what should be there. An assertion that expects an error may be about a name that is missing.
+    fn named(
+        &mut self,
+        dimension: Dimension,
+        name: &str,
+        how: &impl Fn(&mut Uses),
+        expects_error: bool,
+    ) {
         if self.known(dimension, name, how) {
             return;
         }
@@ -233,7 +239,7 @@ impl Counting<'_> {
             }
         }
         // A name with a marker is known only at run time.
-        if !name.contains("{{") {
+        if !expects_error && !name.contains("{{") {
             self.coverage.unknown.insert((dimension, name.to_owned()));
         }
     }

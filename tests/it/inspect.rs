@@ -553,6 +553,9 @@ assert: {tool: idle, expect: {contains: ['']}}
 name: reads
 assert_resources: {read: 'a://7/b', expect: {contains: [x]}}
 ---
+name: missing on purpose
+assert: {tool: no_such_tool, expect: {error: {code: -32602}}}
+---
 name: misspelt
 assert: {tool: ad}
 ";
