@@ -222,11 +222,24 @@ impl<'w, 'a> Sameness<'w, 'a> {
         self.left -= 1;
         self.open.push(pair);
         let same = names.into_iter().all(|it| {
+            if it == "$ref" {
+                return self.references((one.0, left), (other.0, right));
+            }
             let (one, other) = ((one.0, &left[it]), (other.0, &right[it]));
             self.keyword(it, one, other)
         });
         self.open.pop();
         same
+    }
+
+    /// Whether the references of two schemas lead to the same; what lies elsewhere is known by its name.
+    fn references(&mut self, one: (Side, &'a Value), other: (Side, &'a Value)) -> bool {
+        let [left, right] = [one, other].map(|(side, it)| self.documents.of(side).reference(it));
+        match (left, right) {
+            (Some(left), Some(right)) => self.schemas((one.0, left), (other.0, right)),
+            (None, None) => one.1.get("$ref") == other.1.get("$ref"),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
     }
 
     /// Whether a keyword has the same meaning with either value.

@@ -97,6 +97,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether no more schemas are looked at.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps > MOST_STEPS
+    }
+
     pub(super) fn shaper(&self) -> Shaper<'_, 'a> {
         Shaper::new(&self.documents)
     }
@@ -108,8 +113,8 @@ impl<'a> Walk<'a> {
     /// Values that may be witnesses; none if nobody wants one.
     pub(super) fn samples(&self, shape: &Shape<'a>) -> Vec<Value> {
         match self.search {
-            Search::Witness => self.sampler().of_shape(shape),
-            Search::Nothing => Vec::new(),
+            Search::Witness if !self.trial.is_spent() => self.sampler().of_shape(shape),
+            Search::Witness | Search::Nothing => Vec::new(),
         }
     }
 
@@ -173,7 +178,7 @@ impl<'a> Walk<'a> {
         at: &At<'_, 'a>,
     ) -> Vec<Gap> {
         self.steps += 1 + shape.weight();
-        if self.depth >= DEEPEST || self.steps > MOST_STEPS {
+        if self.depth >= DEEPEST || self.is_spent() {
             return vec![unproven(
                 at,
                 Rule::Keyword("schema"),
@@ -378,7 +383,7 @@ impl<'a> Walk<'a> {
         candidates: Vec<Value>,
     ) -> Gap {
         let mut gap = unproven(at, rule, "no value was found that shows it");
-        if self.search == Search::Witness {
+        if self.search == Search::Witness && !self.trial.is_spent() {
             let found = candidates.into_iter().take(MOST_CANDIDATES).find_map(|it| {
                 let mut wholes = self.wholes(it, at).into_iter();
                 wholes.find(|it| self.trial.is_witness(&self.documents, it))

@@ -20,7 +20,7 @@ const MOST_AT_ONCE: u64 = 10_000;
 const DEEPEST: usize = 200;
 
 /// The most values that are tried for two documents.
-const MOST_TRIALS: usize = 2_000;
+const MOST_TRIALS: usize = 500;
 
 /// Two documents for the validator.
 #[derive(Debug, Default)]
@@ -35,9 +35,14 @@ impl Trial {
         self.says(documents, value) == Some([true, false])
     }
 
+    /// Whether no more values are tried.
+    pub(super) fn is_spent(&self) -> bool {
+        self.trials > MOST_TRIALS
+    }
+
     fn says(&mut self, documents: &Documents<'_>, value: &Value) -> Option<[bool; 2]> {
         self.trials += 1;
-        if self.trials > MOST_TRIALS {
+        if self.is_spent() {
             return None;
         }
         let compiled = self
