@@ -127,7 +127,7 @@ pub(crate) struct SinkArgs {
 pub(crate) enum FailOnSurface {
     /// Every change.
     Any,
-    /// Breaking changes, and those that make the server less safe to use.
+    /// Breaking changes, and those of what a model reads or of how safe a call is.
     Risky,
     /// Breaking changes.
     Breaking,

@@ -12,10 +12,11 @@ use crate::{
 use check::outcome::Status;
 use report::{
     End, RunReport,
+    changes::{self, Level},
     compare::{Change, Class, Comparison},
     engine_time::EngineTime,
     failure::{self, Detail},
-    surface::{Surface, Weight},
+    surface::Surface,
     tally::{Reliability, Tally, sum},
     verdict::Judgement,
 };
@@ -130,14 +131,15 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
             risky.unwrap_or_default()
         )?;
         for change in target.changes.iter().take(MOST_LISTED) {
-            let mark = match change.weight {
-                Weight::Breaking => theme.paint(Paint::Warning, "breaking:"),
-                Weight::Risky => theme.paint(Paint::Warning, "risky:"),
-                Weight::Notable => "changed:".to_owned(),
+            let mark = match change.level {
+                Level::Breaking => theme.paint(Paint::Warning, "breaking:"),
+                Level::Risky => theme.paint(Paint::Warning, "risky:"),
+                Level::Safe => "changed:".to_owned(),
             };
-            let wording = change.wording.as_deref().map(|it| format!(": {it}"));
-            let (sentence, wording) = (change.sentence(), wording.unwrap_or_default());
-            writeln!(out, "  {mark} {sentence}{wording}")?;
+            writeln!(out, "  {mark} {}", change.sentence())?;
+            for (word, detail) in changes::details(change) {
+                writeln!(out, "      {word}: {detail}")?;
+            }
         }
         if number > MOST_LISTED {
             writeln!(out, "  … and {} more", number - MOST_LISTED)?;

@@ -656,22 +656,22 @@ fn the_gate_on_the_surface_is_red_from_its_weight_on() {
         &all,
         "1 breaking change of the server's surface: tool `a` was removed",
     );
-    let risky = |what: &str| format!("1 risky change of the server's surface: tool {what}");
-    for (tools, what) in [
+    for (tools, wanted) in [
         (
             json!([old, deletes]),
-            "`b` was added with `destructiveHint`",
+            "1 risky change of the server's surface: tool `b` was added with `destructiveHint`",
         ),
         (
             json!([writes]),
-            "`a` annotations `readOnlyHint`: `true` → `false`",
+            "1 risky change of the server's surface: tool `a` readOnlyHint: true → false",
         ),
         (
             json!([poisoned]),
-            "`a` has new instructions for the model: `<important>`, `do not tell the user`",
+            "2 risky changes of the server's surface: tool `a` has new instructions for the model: `<important>`, `do not tell \
+             the user`, and 1 more",
         ),
     ] {
-        case(&tools, &from_risky, &risky(what));
+        case(&tools, &from_risky, wanted);
     }
     case(
         &json!([old, added]),

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     End, MOST_LINES, ProblemSeverity, RunReport,
+    changes::Level,
     cleaner::one_line,
     record::{DisruptionRecord, Record},
-    surface::{Surface, Weight},
+    surface::Surface,
     tally::Tally,
 };
 use check::outcome::Status;
@@ -167,14 +168,14 @@ impl SurfaceGate {
 
     /// Why a run is red by this gate, one line each.
     pub fn reasons(self, surface: &Surface) -> Vec<String> {
-        let weights = [
-            (Self::Breaking, Weight::Breaking, "breaking change"),
-            (Self::Risky, Weight::Risky, "risky change"),
-            (Self::Any, Weight::Notable, "other change"),
+        let levels = [
+            (Self::Breaking, Level::Breaking, "breaking change"),
+            (Self::Risky, Level::Risky, "risky change"),
+            (Self::Any, Level::Safe, "other change"),
         ];
-        let closed = weights.into_iter().filter(|(gate, _, _)| *gate <= self);
-        let changed = closed.filter_map(|(_, weight, noun)| {
-            let (number, first) = surface.of(weight);
+        let closed = levels.into_iter().filter(|(gate, _, _)| *gate <= self);
+        let changed = closed.filter_map(|(_, level, noun)| {
+            let (number, first) = surface.of(level);
             let more = number.saturating_sub(1);
             let more = if more > 0 {
                 format!(", and {more} more")
@@ -389,9 +390,10 @@ mod tests {
     use crate::{
         End, Problem, ProblemSeverity, RunReport,
         baseline::Baseline,
+        changes::{Change, Level},
         compare::{Scope, compare},
         sample::{outcome, report},
-        surface::{Surface, SurfaceChange, TargetSurface, Weight},
+        surface::{Surface, TargetSurface},
         tally::Tally,
     };
     use check::outcome::Status;
@@ -476,16 +478,19 @@ mod tests {
 
     #[test]
     fn a_gate_has_the_changes_of_the_ones_before_it() {
-        let change = |weight, name: &str| SurfaceChange {
-            weight,
-            listing: Listing::Tools,
+        let change = |level, name: &str| Change {
+            level,
+            listing: Some(Listing::Tools),
             name: name.to_owned(),
             what: "changed".to_owned(),
             wording: None,
+            witness: None,
+            unproven: None,
+            is_hint: false,
         };
         let surface = Surface {
             targets: vec![TargetSurface {
-                changes: vec![change(Weight::Risky, "a"), change(Weight::Notable, "b")],
+                changes: vec![change(Level::Risky, "a"), change(Level::Safe, "b")],
                 left_out: 2,
                 breaking: 0,
                 risky: 1,

@@ -24,6 +24,7 @@ pub mod exit;
 mod plain;
 pub mod redact;
 pub mod source;
+pub mod unseen;
 pub mod web;
 pub mod workflow;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Level,
+    ADDED, Level, risk,
     schema::{self, Flow},
 };
-use mcp::{json::walk::walk, observation::catalog::Listing};
-use text::{clean, head, is_clean_prose};
+use mcp::observation::catalog::Listing;
+use text::head;
 
 /// Characters shown of a value.
 const SHOWN: usize = 60;
@@ -23,6 +23,7 @@ pub(super) struct Found {
     pub(super) wording: Option<(String, String)>,
     pub(super) witness: Option<Value>,
     pub(super) unproven: Option<&'static str>,
+    pub(super) is_hint: bool,
 }
 
 impl Found {
@@ -33,6 +34,7 @@ impl Found {
             wording: None,
             witness: None,
             unproven: None,
+            is_hint: false,
         }
     }
 }
@@ -58,7 +60,8 @@ pub(super) fn compare(listing: Listing, old: &Value, new: &Value) -> Vec<Found> 
     if old == new {
         return Vec::new();
     }
-    let mut found = match listing {
+    let mut found = risk::compare(old, new);
+    found.extend(match listing {
         Listing::Tools => tool(old, new),
         Listing::Prompts => {
             let [old, new] = [old, new].map(arguments);
@@ -68,10 +71,9 @@ pub(super) fn compare(listing: Listing, old: &Value, new: &Value) -> Vec<Found> 
             let members = ["name", "mimeType"].into_iter();
             members.filter_map(|it| said(it, old, new)).collect()
         }
-    };
+    });
     let texts = ["title", "description"].into_iter();
     found.extend(texts.filter_map(|it| said(it, old, new)));
-    found.extend(hidden(old, new));
     found.extend(others(old, new));
     found
 }
@@ -121,9 +123,23 @@ fn annotations(old: &Value, new: &Value) -> Vec<Found> {
             usual(name, one, other)
         };
         let what = format!("{name}: {} → {}", shown(one), shown(other));
-        found.push(Found::new(level, what));
+        found.push(Found {
+            is_hint: true,
+            ..Found::new(level, what)
+        });
     }
     found
+}
+
+/// How an entry that is new is told. A tool that says that it destroys is nothing to take in unseen.
+pub(super) fn added(new: &Value) -> Found {
+    let hints = members(new, "annotations");
+    let says = |hint| hints.get(hint) == Some(&Value::Bool(true));
+    if says("destructiveHint") && !says("readOnlyHint") {
+        Found::new(Level::Risky, "was added with `destructiveHint`")
+    } else {
+        Found::new(Level::Safe, ADDED)
+    }
 }
 
 /// What holds of a hint that is not given.
@@ -180,35 +196,6 @@ fn others(old: &Value, new: &Value) -> Vec<Found> {
     changed
         .map(|name| Found::new(Level::Safe, format!("`{name}` changed")))
         .collect()
-}
-
-/// Characters that people do not see and models read.
-pub(super) fn hidden(old: &Value, new: &Value) -> Vec<Found> {
-    let texts = |value: &Value| -> BTreeSet<String> {
-        let texts = walk(value).flat_map(|it| match it {
-            Value::String(text) => vec![text.clone()],
-            Value::Object(members) => members.keys().cloned().collect(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Vec::new(),
-        });
-        texts.filter(|it| !is_clean_prose(it)).collect()
-    };
-    let known = texts(old);
-    let new = texts(new).into_iter().filter(|it| !known.contains(it));
-    let found = new.map(|text| {
-        let seen = clean(&text);
-        let at = seen.find("\\u{").unwrap_or_default();
-        let from = seen[..at]
-            .char_indices()
-            .rev()
-            .nth(SHOWN / 2)
-            .map_or(0, |(at, _)| at);
-        let what = format!(
-            "hidden characters in a text: {}",
-            head(&seen[from..], SHOWN)
-        );
-        Found::new(Level::Risky, what)
-    });
-    found.take(1).collect()
 }
 
 /// A text of an entry.

@@ -7,26 +7,40 @@
 
 mod entry;
 mod renamed;
+mod risk;
 mod schema;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod wording;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::entry::Found;
-pub(crate) use self::shown::{details, subject};
-pub use self::shown::{json, markdown, text};
-use crate::{cleaner::one_line, surface::wording::difference};
+pub(crate) use self::shown::subject;
+pub use self::shown::{details, json, markdown, text};
+use self::{entry::Found, wording::difference};
+use crate::cleaner::one_line;
 use mcp::observation::catalog::Listing;
-use text::clean;
+use text::{clean, head};
+
+/// What is said of an entry that is new and harmless.
+pub(crate) const ADDED: &str = "was added";
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 200;
 
 /// Whom a change concerns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nobody.
+    /// Nobody. A stored run calls it so.
+    #[serde(rename = "notable")]
     Safe,
     /// Models, which read or see something else; and callers, perhaps.
     Risky,
@@ -49,9 +63,11 @@ impl Level {
 }
 
 /// One change.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Change {
     /// Whom it concerns.
+    #[serde(rename = "weight")]
     pub level: Level,
     /// The list of the entry; `None` for what the server says of itself.
     pub listing: Option<Listing>,
@@ -62,9 +78,21 @@ pub struct Change {
     /// The difference of two texts; safe to print.
     pub wording: Option<String>,
     /// A value that one side takes and the other refuses, or takes without reading all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Value>,
     /// Why the level is not proven.
-    pub unproven: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<Cow<'static, str>>,
+    /// Whether only a hint changed: calls work as before.
+    #[serde(skip)]
+    pub(crate) is_hint: bool,
+}
+
+impl Change {
+    /// It on one line.
+    pub fn sentence(&self) -> String {
+        format!("{} {}", subject(self), self.what)
+    }
 }
 
 /// What changed between two catalogs.
@@ -135,7 +163,7 @@ pub fn compare(old: &Value, new: &Value) -> Changes {
 }
 
 /// What changed in a list.
-fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Change> {
+pub(crate) fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Change> {
     let (before, now) = (by_name(listing, old), by_name(listing, new));
     let gone: BTreeMap<_, _> = before
         .iter()
@@ -158,12 +186,12 @@ fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Change> {
                 vec![Found::new(Level::Breaking, what)]
             }
             (None, Some(new)) => {
-                let what = match renamed::mutual(listing, (name, new), (&gone, &come)) {
-                    Some(other) => format!("was added; perhaps it was `{other}`"),
-                    None => "was added".to_owned(),
-                };
-                let mut found = vec![Found::new(Level::Safe, what)];
-                found.extend(entry::hidden(&Value::Null, new));
+                let mut added = entry::added(new);
+                if let Some(other) = renamed::mutual(listing, (name, new), (&gone, &come)) {
+                    added.what = format!("{}; perhaps it was `{other}`", added.what);
+                }
+                let mut found = vec![added];
+                found.extend(risk::compare(&Value::Null, new));
                 found
             }
             (None, None) => Vec::new(),
@@ -228,7 +256,7 @@ fn paths(capabilities: &Value) -> BTreeMap<String, Value> {
 
 /// What changed in the text for the model.
 fn instructions(old: &Value, new: &Value) -> Vec<Change> {
-    let hidden = entry::hidden(old, new);
+    let hidden = risk::compare(old, new);
     let said = entry::text("instructions", (old.as_str(), new.as_str()));
     let found = said.into_iter().chain(hidden);
     found.map(|it| it.of(None, "instructions")).collect()
@@ -240,13 +268,14 @@ impl Found {
         Change {
             level: self.level,
             listing,
-            name: shown(name),
+            name: head(&shown(name), LONGEST_NAME),
             what: shown(&self.what),
             wording: self
                 .wording
                 .map(|(old, new)| shown(&difference(&old, &new))),
             witness: self.witness,
-            unproven: self.unproven,
+            unproven: self.unproven.map(Cow::Borrowed),
+            is_hint: self.is_hint,
         }
     }
 }

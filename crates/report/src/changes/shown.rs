@@ -77,8 +77,8 @@ pub fn json(changes: &Changes) -> Value {
         if let Some(witness) = &change.witness {
             put("witness", witness.clone());
         }
-        if let Some(why) = change.unproven {
-            put("unproven", why.into());
+        if let Some(why) = &change.unproven {
+            put("unproven", why.as_ref().into());
         }
         Value::Object(whole)
     });
@@ -125,13 +125,13 @@ fn kind(change: &Change) -> &'static str {
 }
 
 /// What is shown below a change.
-pub(crate) fn details(change: &Change) -> Vec<(&'static str, String)> {
+pub fn details(change: &Change) -> Vec<(&'static str, String)> {
     let wording = change.wording.iter().map(|it| ("text", it.clone()));
     let witness = change.witness.iter();
     let witness = witness.map(|it| ("witness", clean(&head(&it.to_string(), LONGEST_WITNESS))));
     let unproven = change
         .unproven
         .iter()
-        .map(|it| ("unproven", (*it).to_owned()));
+        .map(|it| ("unproven", it.to_string()));
     wording.chain(witness).chain(unproven).collect()
 }

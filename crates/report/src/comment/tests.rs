@@ -97,16 +97,16 @@ fn a_server_that_changed_has_a_paragraph_by_its_own_name() {
     run.records[0].server = Some("notes 2.0".into());
     let text = within(&run, &around(), COMMENT_BYTES);
     let wanted = "
-**<code>notes 2.0</code>** changed what it offers: 2 breaking, 1 risky, 3 other
+**<code>notes 2.0</code>** changed what it offers: 2 breaking, 2 risky, 2 other
 
 - ❌ breaking: tool <code>x</code> was removed
-- ❌ breaking: tool <code>y</code> parameter <code>b</code>: was removed
+- ❌ breaking: tool <code>y</code> parameter <code>b</code>: was removed · witness: <code>{\"b\"&#58;\"text\"}</code>
+- ⚠️ risky: tool <code>y</code> description changed: <code>{+new+}</code>
 - ⚠️ risky: tool <code>z</code> was added with <code>destructiveHint</code>
-- changed: tool <code>y</code> description changed: <code>{+new+}</code>
 - added: tool <code>a</code>, tool <code>b</code>
 ";
     assert!(text.contains(wanted), "{text}");
-    let headline = "### ❌ mcp-assert · 1 regression, 2 breaking changes, 1 risky change\n";
+    let headline = "### ❌ mcp-assert · 1 regression, 2 breaking changes, 2 risky changes\n";
     assert!(text.starts_with(headline), "{text}");
 }
 

@@ -2,11 +2,13 @@
 
 use super::escape::{block, inline, prose};
 use crate::{
+    changes::{ADDED, Change, Level, details},
     place::escaped,
     record::{At, Record},
     source::Source,
-    surface::{ADDED, SurfaceChange, TargetSurface, Weight},
+    surface::TargetSurface,
 };
+use mcp::observation::catalog::Listing;
 use text::redact::Secrets;
 
 /// How text from outside is written into a page.
@@ -68,9 +70,8 @@ impl Ink<'_> {
         target: &TargetSurface,
         (worst, others): (usize, usize),
     ) -> String {
-        let of = |weight| target.changes.iter().filter(move |it| it.weight == weight);
-        let (added, changed): (Vec<_>, Vec<_>) =
-            of(Weight::Notable).partition(|it| it.what == ADDED);
+        let of = |level| target.changes.iter().filter(move |it| it.level == level);
+        let (added, changed): (Vec<_>, Vec<_>) = of(Level::Safe).partition(|it| it.what == ADDED);
         let all = target.changes.len() + target.left_out;
         let numbers = [
             (target.breaking, "breaking"),
@@ -79,13 +80,13 @@ impl Ink<'_> {
         ];
         let numbers = numbers.iter().filter(|(number, _)| *number > 0);
         let numbers: Vec<String> = numbers.map(|(it, word)| format!("{it} {word}")).collect();
-        let breaking = of(Weight::Breaking).map(|it| ("❌ breaking", it));
-        let risky = of(Weight::Risky).map(|it| ("⚠️ risky", it));
+        let breaking = of(Level::Breaking).map(|it| ("❌ breaking", it));
+        let risky = of(Level::Risky).map(|it| ("⚠️ risky", it));
         let changed = changed.into_iter().take(others).map(|it| ("changed", it));
         let shown = breaking.chain(risky).take(worst).chain(changed);
         let mut rows: Vec<String> = shown.map(|(it, of)| self.surface_change(it, of)).collect();
         let names = added.iter().take(others);
-        let names = names.map(|it| format!("{} {}", it.listing.entry(), self.inline(&it.name)));
+        let names = names.map(|it| self.subject(it));
         let names: Vec<String> = names.collect();
         let left_out = all - rows.len() - names.len();
         if !names.is_empty() {
@@ -101,15 +102,23 @@ impl Ink<'_> {
         format!("\n**{name}** changed what it offers: {numbers}\n\n{rows}")
     }
 
-    fn surface_change(&self, word: &str, change: &SurfaceChange) -> String {
-        let wording = change.wording.as_ref();
-        let wording = wording.map_or(String::new(), |it| format!(": {}", self.inline(it)));
-        format!(
-            "- {word}: {} {} {}{wording}\n",
-            change.listing.entry(),
-            self.inline(&change.name),
-            self.prose(&change.what)
-        )
+    fn surface_change(&self, word: &str, change: &Change) -> String {
+        let (subject, what) = (self.subject(change), self.prose(&change.what));
+        let details = details(change).into_iter().map(|(word, detail)| {
+            let lead = match word {
+                "text" => ": ".to_owned(),
+                word => format!(" · {word}: "),
+            };
+            lead + &self.inline(&detail)
+        });
+        let details: String = details.collect();
+        format!("- {word}: {subject} {what}{details}\n")
+    }
+
+    fn subject(&self, change: &Change) -> String {
+        let name = self.inline(&change.name);
+        let kind = change.listing.map(Listing::entry);
+        kind.map_or(name.clone(), |kind| format!("{kind} {name}"))
     }
 }
 

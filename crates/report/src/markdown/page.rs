@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{ink::Ink, parts, room::Room};
 use crate::{
     End, RunReport,
+    changes::Level,
     comment::Surroundings,
     compare::{Change, Class, Comparison},
     failure::{self, Detail, Frames, Times},
     rank::Classes,
     record::Record,
-    surface::{CLIENTS, Weight},
+    surface::CLIENTS,
     verdict::Verdict,
 };
 use check::outcome::Status;
@@ -138,7 +139,7 @@ fn news(report: &RunReport) -> String {
     let surface = [
         (report.breaking().unwrap_or(0), "breaking change"),
         (
-            surface.map_or(0, |it| it.of(Weight::Risky).0),
+            surface.map_or(0, |it| it.of(Level::Risky).0),
             "risky change",
         ),
     ];

@@ -26,6 +26,11 @@ pub(crate) fn catalog(catalog: &Catalog, cleaner: &Cleaner) -> Catalog {
     kept
 }
 
+/// A value with each of its texts and names written so that a report may hold it.
+pub(super) fn harmless(value: &Value) -> Value {
+    cleaned(value, &Cleaner::default(), DEEPEST)
+}
+
 /// A value with each of its texts and names cleaned; what lies deeper than `depth` is left out.
 fn cleaned(value: &Value, cleaner: &Cleaner, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else {

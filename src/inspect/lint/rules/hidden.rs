@@ -8,6 +8,7 @@ use crate::inspect::lint::{
     rule::{Findings, rules},
     view::Text,
 };
+use text::unseen::{Unseen, unseen};
 
 rules! {
     "E160" "invisible-text" Error "very-high" [injection] Text(invisible):
@@ -24,37 +25,9 @@ rules! {
 /// The fewest characters of an encoded sentence.
 const SHORTEST: usize = 40;
 
-/// What an invisible character is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Invisible {
-    /// A letter of the tag block, with its ASCII counterpart.
-    Tag(char),
-    /// A sign of no width.
-    ZeroWidth,
-    /// Reorders the text around it.
-    Bidi,
-    /// Chooses a variant of the sign before it.
-    Variant,
-}
-
-fn kind(character: char) -> Option<Invisible> {
-    Some(match character {
-        '\u{e0000}'..='\u{e007f}' => {
-            let ascii = char::from_u32(u32::from(character) - 0xe0000).unwrap_or(' ');
-            Invisible::Tag(ascii)
-        }
-        '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}' => {
-            Invisible::ZeroWidth
-        }
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Invisible::Bidi,
-        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => Invisible::Variant,
-        _ => return None,
-    })
-}
-
 /// The text without what nobody sees.
 pub(in crate::inspect::lint) fn visible(text: &str) -> String {
-    text.chars().filter(|it| kind(*it).is_none()).collect()
+    text.chars().filter(|it| unseen(*it).is_none()).collect()
 }
 
 fn invisible(text: &Text<'_>, found: &mut Findings<'_>) {
@@ -84,18 +57,18 @@ fn runs(text: &str) -> (String, usize, bool) {
     let (mut tags, mut longest, mut run, mut is_reordered) = (String::new(), 0, 0, false);
     let (mut is_flag, mut before) = (false, ' ');
     for character in text.chars() {
-        match kind(character) {
-            Some(Invisible::Tag(ascii)) => {
+        match unseen(character) {
+            Some(Unseen::Tag(ascii)) => {
                 if !is_flag && !ascii.is_control() {
                     tags.push(ascii);
                 }
                 run = 0;
             }
-            Some(Invisible::ZeroWidth) => run += 1,
-            Some(Invisible::Variant) if kind(before) == Some(Invisible::Variant) => run += 1,
-            Some(Invisible::Variant) => {}
-            Some(Invisible::Bidi) => is_reordered = true,
-            None => {
+            Some(Unseen::ZeroWidth | Unseen::Joiner) => run += 1,
+            Some(Unseen::Variant) if unseen(before) == Some(Unseen::Variant) => run += 1,
+            Some(Unseen::Variant) => {}
+            Some(Unseen::Bidi) => is_reordered = true,
+            Some(Unseen::Control) | None => {
                 (run, is_flag) = (0, character == '\u{1f3f4}');
             }
         }
@@ -106,10 +79,9 @@ fn runs(text: &str) -> (String, usize, bool) {
 }
 
 fn control(text: &Text<'_>, found: &mut Findings<'_>) {
-    let is_control = |it: &char| it.is_control() && !matches!(it, '\n' | '\r' | '\t');
-    let controls: Vec<char> = text.content.chars().filter(is_control).collect();
-    if let Some(first) = controls.first() {
-        let what = if *first == '\u{1b}' {
+    let mut characters = text.content.chars();
+    if let Some(first) = characters.find(|it| unseen(*it) == Some(Unseen::Control)) {
+        let what = if first == '\u{1b}' {
             "a terminal sequence"
         } else {
             "control characters"

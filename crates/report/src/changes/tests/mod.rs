@@ -174,8 +174,8 @@ fn changes_of_the_rest_are_told_by_level() {
             ("/tools/0/_meta", json!({"a": 1})),
         ],
         "0 breaking, 3 risky, 1 safe\n\nrisky\n  instructions: instructions changed\n      text: [-Read before you \
-         write.-]\n  tool `add`: title changed\n      text: {+Add\\u{200b}+}\n  tool `add`: hidden characters in a text: \
-         Add\\u{200b}\n\nsafe\n  tool `add`: `_meta` changed",
+         write.-]\n  tool `add`: has hidden characters in a text: Add\\u{200b}\n  tool `add`: title changed\n      \
+         text: {+Add\\u{200b}+}\n\nsafe\n  tool `add`: `_meta` changed",
     );
     case(
         &[

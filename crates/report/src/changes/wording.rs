@@ -10,7 +10,7 @@ const COMPARED: usize = 400;
 const LONGEST: usize = 400;
 
 /// The difference of two texts, of long ones that of the parts around the first change.
-pub(crate) fn difference(before: &str, now: &str) -> String {
+pub(super) fn difference(before: &str, now: &str) -> String {
     let (before, now) = around_both(before, now, COMPARED);
     let [before, now] = [&before, &now].map(|it| it.split_whitespace().collect::<Vec<_>>());
     let diff = TextDiff::from_slices(&before, &now);
