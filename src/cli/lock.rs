@@ -21,7 +21,7 @@ Exit codes: 0 written, or nothing differs, 1 the server differs from the file, 2
 be read.")]
 pub(crate) struct LockArgs {
     /// The file
-    #[arg(value_name = "FILE", default_value = "mcp-surface.lock.yaml", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", default_value = suite::discover::LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// Print what differs, and write nothing
     #[arg(long, conflicts_with = "update")]

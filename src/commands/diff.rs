@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Context,
-    asking::{self, LONGEST_CATALOG, print},
+    asking::{self, LONGEST_CATALOG, Typed, print},
     findings::write,
     list::pretty,
     running::{Refusal, input::regular_text},
@@ -14,11 +14,12 @@ use super::{
 use crate::{
     cli::{
         diff::{DiffArgs, FailOn},
-        server::{CatalogArgs, ServerArgs},
+        server::ServerArgs,
     },
     inspect::{
         catalog::{Offer, member},
-        lock,
+        lock::{self, Locked},
+        server::Declares,
     },
 };
 use mcp::observation::catalog::{Catalog, Listing};
@@ -26,6 +27,7 @@ use report::{
     changes::{self, Changes, Level},
     junit_changes,
     run_json::{self, Unreadable},
+    surface::locked::Clients,
 };
 use text::{clean, exit::ExitCode, web};
 
@@ -60,7 +62,7 @@ fn carry_out(args: &DiffArgs, context: &Context) -> Result<ExitCode, Refusal> {
     if !print(&shown(&changes, args.json), args.json, context) {
         return Ok(ExitCode::CouldNotRun);
     }
-    Ok(exit(&changes, limit))
+    Ok(exit(changes.worst(), limit))
 }
 
 /// The changes as they are printed.
@@ -82,8 +84,8 @@ pub(super) fn limit(fail_on: FailOn) -> Option<Level> {
     }
 }
 
-pub(super) fn exit(changes: &Changes, limit: Option<Level>) -> ExitCode {
-    match (changes.worst(), limit) {
+pub(super) fn exit(worst: Option<Level>, limit: Option<Level>) -> ExitCode {
+    match (worst, limit) {
         (Some(worst), Some(limit)) if worst >= limit => ExitCode::Failed,
         (_, _) => ExitCode::Passed,
     }
@@ -113,7 +115,7 @@ fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusa
         server.docker = Some(image.to_owned());
         server.server = (!command.trim().is_empty()).then(|| command.to_owned());
     }
-    of_server(server, context)
+    of_server(&server, Declares::Everything, context)
 }
 
 /// Whether a side is a file, or is meant to be one.
@@ -131,14 +133,17 @@ fn is_data(path: &Path) -> bool {
 }
 
 /// What a server offers, without its secrets.
-pub(super) fn of_server(server: ServerArgs, context: &Context) -> Result<Value, Refusal> {
-    let secrets = asking::secrets(&server, context)?;
-    let args = CatalogArgs {
-        server,
-        ..CatalogArgs::default()
-    };
-    let mut whole = asking::offer(&args, context)?.json();
-    asking::mask(&mut whole, &secrets);
+pub(super) fn of_server(
+    server: &ServerArgs,
+    declares: Declares,
+    context: &Context,
+) -> Result<Value, Refusal> {
+    let mut typed = Typed::read(server, context)?;
+    typed.declares = declares;
+    let offer = typed.ask(server, context, async |open| Ok(open.offer().await))?;
+    asking::complete(&offer)?;
+    let mut whole = offer.json();
+    asking::mask(&mut whole, &typed.secrets);
     Ok(whole)
 }
 
@@ -146,12 +151,24 @@ pub(super) fn of_server(server: ServerArgs, context: &Context) -> Result<Value, 
 fn of_file(path: &str, target: Option<&str>) -> Result<Value, String> {
     let text = regular_text(Path::new(path), LONGEST_CATALOG).map_err(|error| error.to_string())?;
     if !text.trim_start().starts_with(['{', '[']) {
-        return lock::read(&text);
+        return of_lock(lock::read(&text)?, target);
     }
     match run_json::parse(&text) {
         Ok(run) => of_run(run.catalogs.into_iter().collect(), target),
         Err(Unreadable::Broken(why)) => Err(why),
         Err(Unreadable::Foreign(_)) => Ok(Offer::from_json(&text)?.json()),
+    }
+}
+
+/// What a lock file says of one target, to a client that declares everything.
+fn of_lock(mut all: Vec<Locked>, target: Option<&str>) -> Result<Value, String> {
+    all.retain(|it| it.clients == Clients::All);
+    if all.len() > 1 {
+        all.retain(|it| target.is_some() && it.target.as_deref() == target);
+    }
+    match <[_; 1]>::try_from(all) {
+        Ok([locked]) => Ok(locked.catalog),
+        Err(_) => Err("it has several targets; choose one of them with `--target`".to_owned()),
     }
 }
 

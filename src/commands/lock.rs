@@ -2,8 +2,6 @@
 
 use std::{io, path::Path};
 
-use serde_json::Value;
-
 use super::{
     Context,
     asking::{LONGEST_CATALOG, print},
@@ -11,8 +9,14 @@ use super::{
     findings,
     running::{Refusal, input::regular_text},
 };
-use crate::{cli::lock::LockArgs, inspect::lock};
-use report::changes;
+use crate::{
+    cli::lock::LockArgs,
+    inspect::{
+        lock::{self, Locked},
+        server::Declares,
+    },
+};
+use report::surface::locked::Clients;
 use text::exit::ExitCode;
 
 /// Writes the file, or compares it with the server.
@@ -30,21 +34,22 @@ fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
         let refusal = Refusal::new(ExitCode::CouldNotRun, message);
         return Err(refusal.with_help("`mcp-assert lock` without `--check` writes it"));
     }
-    let offered = of_server(args.server.clone(), context)?;
+    let offered = offered(args, context)?;
     let (Some(locked), false) = (&locked, args.update) else {
         write(&args.file, &offered, context)?;
         return Ok(ExitCode::Passed);
     };
     // What is not in the file is not compared: the file's form of the catalog is.
     let offered = lock::read(&lock::write(&offered)).map_err(|why| unusable(&args.file, &why))?;
-    let changes = changes::compare(locked, &offered);
+    let changes = lock::compare(locked, &offered);
+    let worst = changes.worst();
     if !print(&shown(&changes, false), false, context) {
         return Ok(ExitCode::CouldNotRun);
     }
     if args.check {
-        return Ok(exit(&changes, limit(args.fail_on)));
+        return Ok(exit(worst, limit(args.fail_on)));
     }
-    if changes.worst().is_none() {
+    if worst.is_none() {
         return Ok(ExitCode::Passed);
     }
     let message = format!("the server differs from `{}`", args.file.display());
@@ -52,8 +57,23 @@ fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
     Err(refusal.with_help("if that is intended, `mcp-assert lock --update` writes the file anew"))
 }
 
+/// What the server offers: to a client that declares everything, and to one that declares nothing where that differs.
+fn offered(args: &LockArgs, context: &Context) -> Result<Vec<Locked>, Refusal> {
+    let to = |declares, clients| {
+        let catalog = of_server(&args.server, declares, context)?;
+        Ok::<_, Refusal>(Locked {
+            target: None,
+            clients,
+            catalog,
+        })
+    };
+    let all = to(Declares::Everything, Clients::All)?;
+    let plain = to(Declares::Nothing, Clients::Plain)?;
+    Ok(lock::joined(all, plain))
+}
+
 /// What the file holds; `None` if there is none.
-fn locked(path: &Path) -> Result<Option<Value>, Refusal> {
+fn locked(path: &Path) -> Result<Option<Vec<Locked>>, Refusal> {
     match regular_text(path, LONGEST_CATALOG) {
         Ok(text) => lock::read(&text)
             .map(Some)
@@ -68,7 +88,7 @@ fn unusable(path: &Path, why: &str) -> Refusal {
     Refusal::new(ExitCode::CouldNotRun, message)
 }
 
-fn write(path: &Path, offered: &Value, context: &Context) -> Result<(), Refusal> {
+fn write(path: &Path, offered: &[Locked], context: &Context) -> Result<(), Refusal> {
     let text = lock::write(offered);
     // A file that would be read as something else is worse than none.
     let again = lock::read(&text).map_err(|why| unusable(path, &why))?;

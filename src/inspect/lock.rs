@@ -1,19 +1,56 @@
 //! The lock file: what a server offers as YAML that people review. Sorted, so that only what changes shows in a diff; one
-//! parameter a line; long texts line by line; characters that nobody sees are written out. Nothing is lost.
+//! parameter a line; long texts line by line; characters that nobody sees are written out. Nothing is lost. Each target has a
+//! document, and a second one where a client that declares nothing is offered something else.
 
-use std::fmt::Write;
+use std::{cmp::Reverse, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
 use super::catalog::member;
-use mcp::observation::catalog::Listing;
+use mcp::observation::catalog::{Catalog, Listing};
+use report::{
+    changes::{self, Change, Changes},
+    surface::locked::{Clients, Lock},
+};
 use text::clean;
 
-/// The first lines of a file.
-const HEAD: &str = "\
-# What the server offers. Written by `mcp-assert lock`; `mcp-assert lock --update` writes it anew.
-lock: 1
-";
+/// The first line of a file.
+const HEAD: &str = "# What the server offers. Written by `mcp-assert lock`; `mcp-assert lock --update` writes it anew.\n";
+
+/// What begins another document.
+const NEXT: &str = "\n---\n";
+
+/// The clients that declare nothing, as a document names them.
+const PLAIN: &str = "declare nothing";
+
+/// What a server offers, to some clients.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Locked {
+    /// The target in the settings; none of a server on the command line.
+    pub(crate) target: Option<String>,
+    /// The clients that it is for.
+    pub(crate) clients: Clients,
+    /// The catalog as `--save-catalog` writes it.
+    pub(crate) catalog: Value,
+}
+
+impl Locked {
+    /// What stands in a report for it.
+    pub(crate) fn lists(&self) -> Lock {
+        let mut catalog = Catalog::default();
+        for listing in Listing::ALL {
+            let entries = self.catalog.get(member(listing)).and_then(Value::as_array);
+            *catalog.list_mut(listing) = entries.cloned();
+        }
+        let server = self.catalog.pointer("/serverInfo/name");
+        Lock {
+            target: self.target.clone(),
+            server: server.and_then(Value::as_str).map(str::to_owned),
+            clients: self.clients,
+            catalog,
+        }
+    }
+}
 
 /// Schemas that are written property by property: the member, its properties, and those that are required.
 const SCHEMAS: [[&str; 3]; 2] = [
@@ -24,9 +61,61 @@ const SCHEMAS: [[&str; 3]; 2] = [
 /// Members of an entry that have a line of their own; the others share one.
 const LINES: [&str; 5] = ["annotations", "arguments", "execution", "mimeType", "size"];
 
-/// The file of a catalog as `--save-catalog` writes it.
-pub(crate) fn write(catalog: &Value) -> String {
-    let mut out = HEAD.to_owned();
+/// What is offered to all clients, and to those that declare nothing where that differs.
+pub(crate) fn joined(all: Locked, plain: Locked) -> Vec<Locked> {
+    let of_all = Locked {
+        clients: Clients::Plain,
+        ..all.clone()
+    };
+    if document(&of_all) == document(&plain) {
+        vec![all]
+    } else {
+        vec![all, plain]
+    }
+}
+
+/// What changed against a file. What it says of all clients goes for those that declare nothing too, if it says nothing of
+/// them.
+pub(crate) fn compare(locked: &[Locked], offered: &[Locked]) -> Changes {
+    let of = |all: &[Locked], clients| {
+        let mut own = all.iter().filter(|it| it.clients == clients);
+        let found = own.next().or(all.first());
+        found.map_or(Value::Null, |it| it.catalog.clone())
+    };
+    let both = locked.iter().chain(offered);
+    let clients = if both.clone().any(|it| it.clients == Clients::Plain) {
+        &[Clients::All, Clients::Plain][..]
+    } else {
+        &[Clients::All]
+    };
+    let mut changes = Changes::default();
+    for clients in clients {
+        let found = changes::compare(&of(locked, *clients), &of(offered, *clients));
+        let is_new = |it: &Change| !changes.all.contains(it);
+        let new: Vec<Change> = found.all.into_iter().filter(is_new).collect();
+        changes.all.extend(new);
+        changes.uncompared.extend(found.uncompared);
+    }
+    changes.all.sort_by_key(|it| Reverse(it.level));
+    changes.uncompared.dedup();
+    changes
+}
+
+/// The file.
+pub(crate) fn write(all: &[Locked]) -> String {
+    let documents: Vec<String> = all.iter().map(document).collect();
+    HEAD.to_owned() + &documents.join(&NEXT[1..])
+}
+
+fn document(locked: &Locked) -> String {
+    let catalog = &locked.catalog;
+    let mut out = "lock: 1\n".to_owned();
+    if let Some(target) = &locked.target {
+        let _ = writeln!(out, "target: {}", quoted(target));
+    }
+    if locked.clients == Clients::Plain {
+        let _ = writeln!(out, "clients: {}", quoted(PLAIN));
+    }
     if let Some(name) = catalog.pointer("/serverInfo/name") {
         let _ = writeln!(out, "server: {}", flow(name));
     }
@@ -180,14 +269,29 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// The catalog of a file.
-pub(crate) fn read(text: &str) -> Result<Value, String> {
+/// What a file holds.
+pub(crate) fn read(text: &str) -> Result<Vec<Locked>, String> {
+    text.split(NEXT).map(read_document).collect()
+}
+
+fn read_document(text: &str) -> Result<Locked, String> {
     let Value::Object(mut whole) = suite::value_of_yaml(text)? else {
         return Err("it is not a lock file".to_owned());
     };
     if whole.shift_remove("lock") != Some(1.into()) {
         return Err("it is not a lock file of version 1: it has no `lock: 1`".to_owned());
     }
+    let mut text_of = |name| match whole.shift_remove(name) {
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("its `{name}` is no text")),
+        None => Ok(None),
+    };
+    let target = text_of("target")?;
+    let clients = match text_of("clients")?.as_deref() {
+        None => Clients::All,
+        Some(PLAIN) => Clients::Plain,
+        Some(other) => return Err(format!("unknown `clients: {other}`: expected `{PLAIN}`")),
+    };
     if let Some(name) = whole.shift_remove("server") {
         whole.insert("serverInfo".to_owned(), json!({ "name": name }));
     }
@@ -198,7 +302,11 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
             read_entry(entry);
         }
     }
-    Ok(Value::Object(whole))
+    Ok(Locked {
+        target,
+        clients,
+        catalog: Value::Object(whole),
+    })
 }
 
 fn read_entry(entry: &mut Value) {
@@ -253,7 +361,7 @@ fn restore(members: &mut Map<String, Value>, name: &str) {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{read, write};
+    use super::{Clients, Locked, read, write};
 
     fn catalog() -> Value {
         json!({
@@ -277,9 +385,21 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let text = write(&catalog());
+        let locked = |target: Option<&str>, clients| Locked {
+            target: target.map(str::to_owned),
+            clients,
+            catalog: catalog(),
+        };
+        let all = [
+            locked(None, Clients::All),
+            locked(Some("a: b"), Clients::Plain),
+        ];
+        let text = write(&all);
         let again = read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
         assert_eq!(write(&again), text);
+        assert_eq!(again[1].target.as_deref(), Some("a: b"));
+        assert_eq!(again[1].clients, Clients::Plain);
+        let again = again[0].catalog.clone();
         let sorted = |mut whole: Value| {
             let tools = whole["tools"].as_array_mut().unwrap();
             for tool in tools.iter_mut() {
@@ -306,6 +426,8 @@ mod tests {
         for (text, wanted) in [
             ("a: 1", "no `lock: 1`"),
             ("- 1", "not a lock file"),
+            ("lock: 1\ntarget: 1", "no text"),
+            ("lock: 1\nclients: all", "expected `declare nothing`"),
             ("a: [", "line"),
             ("", "it is empty"),
         ] {

@@ -71,7 +71,7 @@ pub(crate) fn write(
     if let Some(comparison) = &report.comparison {
         write_comparison(out, comparison, theme)?;
     }
-    if let Some(surface) = &report.surface {
+    for surface in report.surfaces() {
         write_surface(out, surface, theme)?;
     }
     for note in &report.notes {
@@ -111,8 +111,10 @@ fn nothing_run(tally: &Tally, judgement: Option<&Judgement>) -> Option<&'static 
 
 /// Changes of the servers' surfaces.
 fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::Result<()> {
+    let file = surface.file.as_ref();
+    let against = file.map_or(String::new(), |file| format!(" against {file}"));
     for (name, why) in surface.uncompared() {
-        writeln!(out, "\nSurface of {name}: not compared")?;
+        writeln!(out, "\nSurface of {name}{against}: not compared")?;
         writeln!(out, "  {why}")?;
     }
     for target in &surface.targets {
@@ -124,7 +126,7 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
         let risky = (target.risky > 0).then(|| format!(", {} risky", target.risky));
         writeln!(
             out,
-            "Surface of {}: {}, {} breaking{}",
+            "Surface of {}{against}: {}, {} breaking{}",
             target.name,
             count(number, "change"),
             target.breaking,

@@ -171,7 +171,7 @@ fn a_side_that_cannot_be_read_is_never_the_same() {
         ("none.json", 3, "`none.json` cannot be compared"),
         ("not.json", 3, "`not.json` cannot be compared"),
         ("other.yaml", 3, "no `lock: 1`"),
-        ("two.lock.yaml", 3, "several documents"),
+        ("two.lock.yaml", 3, "several targets"),
         ("nonsuch", 3, "`nonsuch` was not found on the PATH"),
         ("http://127.0.0.1:1/mcp", 3, "127.0.0.1:1"),
         ("python3 server.py half", 3, "the lists are not complete"),

@@ -681,6 +681,55 @@ fn the_gate_on_the_surface_is_red_from_its_weight_on() {
 }
 
 #[test]
+fn ci_compares_what_it_sees_with_the_lock_file() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    let both = || listing(&json!([tool("a"), tool("b")]));
+    let file = "evals/mcp-surface.lock.yaml";
+    let project = both();
+    let locked = project.run(&["lock", "--server", "python3 server.py", file]);
+    assert_eq!(locked.code, 0, "{}", locked.stderr);
+    let lock = project.read(file);
+    let run = |project: &Project, gate: &str| {
+        let options = ["--fail-on-surface", gate, "--markdown", "page.md"];
+        project.run(&[&["ci", "--isolation", "process"], &options[..]].concat())
+    };
+    let same = run(&project, "any");
+    assert_eq!(same.code, 0, "{}{}", same.stdout, same.stderr);
+    assert!(!same.stdout.contains("Surface"), "{}", same.stdout);
+    assert!(!project.read("page.md").contains("lock"));
+
+    let less = listing(&json!([tool("a")])).file(file, &*lock);
+    for (gate, code) in [("none", 0), ("breaking", 1)] {
+        let ran = run(&less, gate);
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+        let told =
+            format!("against {file}: 1 change, 1 breaking\n  breaking: tool `b` was removed");
+        assert!(ran.stdout.contains(&told), "{}", ran.stdout);
+        let cause = format!("1 breaking change against `{file}`: tool `b` was removed");
+        assert_eq!(ran.stdout.contains(&cause), code == 1, "{}", ran.stdout);
+        let page = less.read("page.md");
+        let told = format!("</code>** differs from <code>{file}</code>: 1 breaking\n");
+        assert!(
+            page.contains(&told) && page.contains(" · 1 unlocked change\n"),
+            "{page}"
+        );
+    }
+    // What the file speaks of, and the run does not see, is not as it says.
+    for (text, code, wanted) in [
+        (
+            lock.replace("\"notes\"", "\"other\""),
+            1,
+            format!("the surface of `other` was not compared with `{file}`"),
+        ),
+        ("a: 1".to_owned(), 2, format!("`{file}` cannot be used: ")),
+    ] {
+        let ran = run(&both().file(file, text), "any");
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(&wanted), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn a_gate_without_a_baseline_says_so_and_is_green() {
     let project = Project::with_suite(&with_profile(SUITE, "minimal"));
     for (verb, gate) in [

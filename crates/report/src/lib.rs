@@ -109,6 +109,9 @@ pub struct RunReport {
     pub catalogs: Catalogs,
     /// What changed in that against the baseline, when both are known.
     pub surface: Option<Surface>,
+    /// The same against lock files, one for each file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locked: Vec<Surface>,
     /// The machine it ran on; none for a run that was merged, whose shards had one each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
@@ -174,6 +177,21 @@ impl RunReport {
     /// Breaking changes of servers' surfaces since the baseline, when they could be compared.
     pub fn breaking(&self) -> Option<usize> {
         self.surface.as_ref().and_then(Surface::breaking)
+    }
+
+    /// What changed in what the servers offer, against the baseline and against lock files.
+    pub fn surfaces(&self) -> impl Iterator<Item = &Surface> {
+        self.surface.iter().chain(&self.locked)
+    }
+
+    /// The name that a target has itself, with its version, if an assertion that talks to it learned one.
+    pub fn own_name(&self, target: &str) -> Option<&str> {
+        let users = &self.catalogs.get(target)?.used_by;
+        let mut named = self.records.iter().filter(|it| it.server.is_some());
+        named
+            .find(|it| users.contains(&it.key()))?
+            .server
+            .as_deref()
     }
 
     /// Shortens the records to what `run.json` can hold, if the run is stored: a report made from the file then equals one

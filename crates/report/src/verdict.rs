@@ -168,6 +168,13 @@ impl SurfaceGate {
 
     /// Why a run is red by this gate, one line each.
     pub fn reasons(self, surface: &Surface) -> Vec<String> {
+        let (of, with) = match &surface.file {
+            Some(file) => (format!("against `{file}`"), format!("`{file}`")),
+            None => (
+                "of the server's surface".to_owned(),
+                "the baseline's".to_owned(),
+            ),
+        };
         let levels = [
             (Self::Breaking, Level::Breaking, "breaking change"),
             (Self::Risky, Level::Risky, "risky change"),
@@ -183,12 +190,12 @@ impl SurfaceGate {
                 String::new()
             };
             let first = first.map_or(String::new(), |it| format!(": {}{more}", it.sentence()));
-            (number > 0).then(|| format!("{} of the server's surface{first}", count(number, noun)))
+            (number > 0).then(|| format!("{} {of}{first}", count(number, noun)))
         });
         let unjudged = surface
             .unjudged()
             .into_iter()
-            .map(|name| format!("the surface of `{name}` was not compared with the baseline's"));
+            .map(|name| format!("the surface of `{name}` was not compared with {with}"));
         let unjudged = unjudged.filter(|_| self > Self::None);
         changed.chain(unjudged).collect()
     }
@@ -317,8 +324,8 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
             &format!("an assertion that passed in {} is red", comparison.against),
         ));
     }
-    let surface = report.surface.iter();
-    let reasons = surface.flat_map(|it| demands.surface.reasons(it));
+    let reasons = report.surfaces();
+    let reasons = reasons.flat_map(|it| demands.surface.reasons(it));
     causes.extend(reasons.map(|why| Cause::new(Verdict::Fail, &why)));
     causes
 }

@@ -4,6 +4,7 @@
 mod artifacts;
 mod base;
 mod here;
+mod locks;
 mod merge;
 mod options;
 mod plan;

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{UPDATE_BASELINE, base::Built, cause_of, remote, remote::BaselineLookup, sinks};
+use super::{UPDATE_BASELINE, base::Built, cause_of, locks, remote, remote::BaselineLookup, sinks};
 use crate::{
     cli::{
         ci::{Store, Switch},
@@ -84,6 +84,9 @@ impl Reporting<'_> {
             told += 1;
         }
         causes.extend(self.misuse.clone());
+        let unusable = self.compare_with_locks(&mut report, screen);
+        told += unusable.len();
+        causes.splice(0..0, unusable);
         let known = match self.compare(&mut report, scope, screen) {
             Ok(known) => known,
             Err(cause) => {
@@ -218,7 +221,8 @@ impl Reporting<'_> {
         let Some(gates) = self.gates() else {
             return;
         };
-        if report.comparison.is_some() || !self.speaks(report, screen) {
+        let is_locked = self.demands.regression == Gate::Open && !report.locked.is_empty();
+        if report.comparison.is_some() || is_locked || !self.speaks(report, screen) {
             return;
         }
         let reason = match (self.baseline, &known.reason) {
@@ -282,6 +286,16 @@ impl Reporting<'_> {
                 })
             }
         }
+    }
+
+    /// Compares what the servers list with the lock files of the suites; those of another workflow's run are not here.
+    fn compare_with_locks(&self, report: &mut RunReport, screen: &Screen) -> Vec<Cause> {
+        let is_known = !report.locked.is_empty() || report.catalogs.is_empty();
+        if is_known || self.here.reports_another_run() || !self.speaks(report, screen) {
+            return Vec::new();
+        }
+        let cleaner = Cleaner::new(self.secrets.clone());
+        locks::compare(report, &self.here.environment.directory, &cleaner)
     }
 
     /// Compares the run with that of the base that was built here.

@@ -34,7 +34,7 @@ impl RunReport {
     pub fn has_news(&self) -> bool {
         let mut changes = self.comparison.iter().flat_map(|it| &it.changes);
         changes.any(|it| it.class != Class::StillFailing && it.class != Class::Unchanged)
-            || self.surface.as_ref().is_some_and(Surface::has_changes)
+            || self.surfaces().any(Surface::has_changes)
     }
 
     /// Whether the run is not as it should be.

@@ -66,7 +66,7 @@ impl Ink<'_> {
     /// What changed in what a server offers, with so many of the breaking and risky changes and of the others.
     pub(super) fn target(
         &self,
-        name: &str,
+        title: &str,
         target: &TargetSurface,
         (worst, others): (usize, usize),
     ) -> String {
@@ -99,7 +99,7 @@ impl Ink<'_> {
             rows.push(format!("- not compared: {lists}\n"));
         }
         let (numbers, rows) = (numbers.join(", "), rows.concat());
-        format!("\n**{name}** changed what it offers: {numbers}\n\n{rows}")
+        format!("\n{title}: {numbers}\n\n{rows}")
     }
 
     fn surface_change(&self, word: &str, change: &Change) -> String {

@@ -12,7 +12,7 @@ use crate::{
     failure::{self, Detail, Frames, Times},
     rank::Classes,
     record::Record,
-    surface::CLIENTS,
+    surface::{CLIENTS, Surface},
     verdict::Verdict,
 };
 use check::outcome::Status;
@@ -135,6 +135,8 @@ fn news(report: &RunReport) -> String {
         ],
         None => vec![(tally.failed, "failure"), (tally.errors, "error")],
     };
+    let of_all = |it: &Surface| Level::ALL.map(|level| it.of(level).0);
+    let unlocked = report.locked.iter().flat_map(of_all);
     let surface = report.surface.as_ref();
     let surface = [
         (report.breaking().unwrap_or(0), "breaking change"),
@@ -142,6 +144,7 @@ fn news(report: &RunReport) -> String {
             surface.map_or(0, |it| it.of(Level::Risky).0),
             "risky change",
         ),
+        (unlocked.sum(), "unlocked change"),
     ];
     let all = red.into_iter().chain(surface);
     let all: Vec<String> = all
@@ -400,8 +403,14 @@ impl Page<'_> {
 
     /// What the servers offer now, each server by the name it has itself.
     fn surface(&self, room: &mut Room) -> String {
-        let Some(surface) = &self.report.surface else {
-            return String::new();
+        let surfaces = self.report.surfaces();
+        surfaces.map(|it| self.surface_of(it, room)).collect()
+    }
+
+    fn surface_of(&self, surface: &Surface, room: &mut Room) -> String {
+        let differs = match &surface.file {
+            Some(file) => format!("differs from {}", self.ink.inline(file)),
+            None => "changed what it offers".to_owned(),
         };
         let name = |target| self.ink.inline(&self.server(target));
         let uncompared = surface.uncompared();
@@ -411,7 +420,8 @@ impl Page<'_> {
         let told = || surface.targets.iter().filter(|it| it.is_told());
         let most = (SOME / told().count().max(1)).max(1);
         for target in told() {
-            let shown = |most| self.ink.target(&name(&target.name), target, most);
+            let title = format!("**{}** {differs}", name(&target.name));
+            let shown = |most| self.ink.target(&title, target, most);
             let mut sizes = [(most, most), (most, 0), (3, 0)].into_iter();
             match sizes.find_map(|most| room.whole(shown(most))) {
                 Some(part) => text.push_str(&part),
@@ -423,12 +433,8 @@ impl Page<'_> {
 
     /// The name that a target has itself, if an assertion that talks to it learned one.
     fn server(&self, target: &str) -> String {
-        let catalog = self.report.catalogs.get(target);
-        let users = catalog.map_or(&[][..], |it| &it.used_by);
-        let mut named = self.report.records.iter().filter(|it| it.server.is_some());
-        let own = named.find(|it| users.contains(&it.key()));
         let clients = &target[target.find(CLIENTS).unwrap_or(target.len())..];
-        match own.and_then(|it| it.server.as_deref()) {
+        match self.report.own_name(target) {
             Some(own) => format!("{own}{clients}"),
             None => target.to_owned(),
         }

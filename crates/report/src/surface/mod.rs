@@ -3,6 +3,7 @@
 
 pub(super) mod joined;
 pub(super) mod kept;
+pub mod locked;
 mod pairing;
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,9 @@ const LONGEST_WITNESS: usize = 1_000;
 pub struct Surface {
     /// By target; targets without a change are there too.
     pub targets: Vec<TargetSurface>,
+    /// The lock file that it is compared with, if it is not the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Targets without a known counterpart in the baseline; they were not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<String>,
@@ -112,13 +116,12 @@ impl Surface {
 
     /// The targets that were not compared, each with the reason.
     pub fn uncompared(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let why = match self.file {
+            Some(_) => "it is locked, and no server of this run calls itself so",
+            None => "nobody can say which server of the baseline it was",
+        };
         let undecided = self.uncompared.iter();
-        let undecided = undecided.map(|it| {
-            (
-                it.as_str(),
-                "nobody can say which server of the baseline it was",
-            )
-        });
+        let undecided = undecided.map(move |it| (it.as_str(), why));
         let skipped = self.skipped.iter();
         let skipped =
             skipped.map(|it| (it.as_str(), "the assertions that talk to it were skipped"));

@@ -44,6 +44,9 @@ use ::text::{
 /// Names of the settings file.
 const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
 
+/// The name of the file of `lock`, which is no suite wherever it lies.
+pub const LOCK: &str = "mcp-surface.lock.yaml";
+
 /// Another folder that stands for one of this machine: paths below the one are taken below the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {

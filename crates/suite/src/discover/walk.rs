@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::SETTINGS;
+use super::{LOCK, SETTINGS};
 use crate::Dialect;
 use text::digest::sha256;
 
@@ -150,7 +150,7 @@ pub(super) fn walk(base: &Path, dialect: Dialect) -> Walk {
                 if is_read {
                     open.insert((is_link, relative), path);
                 }
-            } else if is_yaml(&path) {
+            } else if is_yaml(&path) && name != LOCK {
                 walk.files.push(FoundFile {
                     relative,
                     canonical: canonical(&path),
