@@ -45,8 +45,8 @@ use sha2::{Digest, Sha256};
 use self::call::Call;
 use self::changes::{Changes, List, Listener};
 use self::levels::{Era, LogLevel};
-use self::official::TABLE;
 pub(crate) use self::official::{RECONNECTS, WITH_HEADER};
+use self::official::{TABLE, WITH_AUDIO};
 use self::page::page;
 pub use self::profile::{FileTools, Offer, Profile, Selection};
 use self::rounds::{Inquired, Inquiry};
@@ -134,7 +134,7 @@ impl Bench {
     ) -> Result<Value, ErrorData> {
         let params = called(params, context)?;
         let tool = self
-            .tools()
+            .tools_for(context)
             .find(|tool| tool.name == params.name)
             .ok_or_else(|| {
                 ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
@@ -186,6 +186,18 @@ impl Bench {
         let changed = self.shared.changes.has(List::Tools);
         let dynamic = changed.then_some(&TABLE.dynamic_tool);
         self.offer().tools.iter().copied().chain(dynamic)
+    }
+
+    /// Those of them whose results the client's revision knows.
+    fn tools_for(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> impl Iterator<Item = &'static BenchTool> {
+        let has_audio = context
+            .protocol_version()
+            .is_none_or(|revision| revision >= ProtocolVersion::V_2025_03_26);
+        self.tools()
+            .filter(move |tool| has_audio || tool.name != WITH_AUDIO)
     }
 
     /// The prompts by now.
@@ -253,9 +265,9 @@ impl ServerHandler for Bench {
     async fn list_tools(
         &self,
         asked: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.tools().map(BenchTool::entry).collect();
+        let tools = self.tools_for(&context).map(BenchTool::entry).collect();
         let page = page("tools", tools, self.offer().page_size, asked.as_ref())?;
         let mut result = ListToolsResult::with_all_items(page.items);
         result.next_cursor = page.next;

@@ -17,6 +17,9 @@ use super::tools::BenchTool;
 /// The tool whose argument also comes as a header.
 pub(crate) const WITH_HEADER: &str = "test_custom_header";
 
+/// The tool whose result has audio, which revisions before 2025-03-26 do not know.
+pub(super) const WITH_AUDIO: &str = "test_audio_content";
+
 /// The tool whose stream is closed before its answer.
 pub(crate) const RECONNECTS: &str = "test_reconnection";
 
@@ -97,7 +100,7 @@ mod tests {
                 .any(|tool| format!("{:?}", tool.input()).contains('*'))
         );
         let names = TABLE.tools.iter().map(|tool| tool.name.as_str());
-        for name in [WITH_HEADER, RECONNECTS] {
+        for name in [WITH_HEADER, WITH_AUDIO, RECONNECTS] {
             assert!(names.clone().any(|known| known == name), "{name}");
         }
     }

@@ -56,6 +56,22 @@ async fn pages_add_up_to_the_whole_list() {
 }
 
 #[tokio::test]
+async fn audio_is_offered_where_the_revision_knows_it() {
+    for (revision, is_offered) in [("2024-11-05", false), ("2025-03-26", true)] {
+        let mut client = Client::start(quick());
+        client.initialize(revision).await;
+        let (tools, _) = walk(&mut client, "tools/list", "tools").await;
+        let lists = tools
+            .iter()
+            .any(|tool| tool["name"] == "test_audio_content");
+        let call = json!({"name": "test_audio_content", "arguments": {}});
+        let (_, answer) = client.request("tools/call", call).await;
+        let served = answer.get("result").is_some();
+        assert_eq!((lists, served), (is_offered, is_offered), "{revision}");
+    }
+}
+
+#[tokio::test]
 async fn profiles_hold_what_they_say() {
     async fn case(profile: Profile, counts: [Option<usize>; 4], capabilities: usize) {
         let mut client = Client::start(offering(profile, &Selection::default(), None));
