@@ -115,6 +115,7 @@ pub(super) fn frames(answers: Vec<FrameAnswer>, unanswered: &[u64]) -> Observati
                 .iter()
                 .map(|id| Id::Number(id.to_string()))
                 .collect(),
+            lack: None,
         })),
         ..Reply::default()
     }))

@@ -141,6 +141,8 @@ pub struct FrameAnswers {
     pub answers: Vec<Answered>,
     /// The ids of requests that nothing answered.
     pub unanswered: Vec<Id>,
+    /// Why no answer can come to the first of them, where that is known.
+    pub lack: Option<String>,
 }
 
 /// One answer to such a frame.

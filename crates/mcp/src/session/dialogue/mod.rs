@@ -311,6 +311,9 @@ impl Dialogue {
         }
         let is_open = self.requests.open().iter().any(|open| open.id == *id);
         if is_open {
+            if let Some(transcript) = &mut self.transcript {
+                transcript.lost.push((id.clone(), reason.clone()));
+            }
             self.lack = lack;
             // What came in place of the answer is the cause, not that nothing came after it.
             self.broken = self.broken.take().or(self.suspect.take());

@@ -22,6 +22,8 @@ pub(in crate::session) struct Transcript {
     pub(in crate::session) misnamed: usize,
     /// How many answers without an id what was sent asks for.
     pub(in crate::session) due: usize,
+    /// The requests that no answer can come to any more, and why.
+    pub(in crate::session) lost: Vec<(Id, String)>,
     bytes: usize,
 }
 

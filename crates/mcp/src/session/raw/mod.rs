@@ -35,12 +35,18 @@ struct Owed {
 }
 
 impl Owed {
-    /// Whether everything came. Where nothing is owed, something may still come.
+    /// Whether everything came that can. Where nothing is owed, something may still come.
     fn is_paid(&self, dialogue: &Dialogue) -> bool {
         let owes = !self.requests.is_empty() || self.nameless > 0;
-        let (named, open): (Vec<&Id>, Vec<&Id>) =
-            Self::open(dialogue).partition(|id| self.form(id) == Form::Valid);
-        let nameless = dialogue.transcript.as_ref().map_or(0, |it| it.nameless);
+        let transcript = dialogue.transcript.as_ref();
+        let is_lost = |id: &&Id| {
+            let mut lost = transcript.into_iter().flat_map(|it| &it.lost);
+            lost.any(|(other, _)| other == *id)
+        };
+        let (named, open): (Vec<&Id>, Vec<&Id>) = Self::open(dialogue)
+            .filter(|id| !is_lost(id))
+            .partition(|id| self.form(id) == Form::Valid);
+        let nameless = transcript.map_or(0, |it| it.nameless);
         owes && named.is_empty() && nameless >= self.unread(dialogue) + open.len()
     }
 
@@ -251,6 +257,7 @@ impl Session {
                 .filter(is_unanswered)
                 .cloned()
                 .collect(),
+            lack: transcript.lost.first().map(|(_, why)| why.clone()),
             answers: transcript
                 .answers
                 .iter()
