@@ -100,7 +100,7 @@ fn inspection(found: &[Conformity], typed: &Typed) -> Inspection {
                     pointer: format!("/{revision}"),
                     severity: check.severity,
                     message: format!("{revision}: violated: {}", check.title),
-                    help: Some(format!("{SPECIFICATION}/{revision}/{}", check.section).into()),
+                    help: Some(help(check, revision).into()),
                     evidence: Some(why.clone()),
                     place: None,
                     standing: Standing::Counts,
@@ -146,17 +146,18 @@ fn inspection(found: &[Conformity], typed: &Typed) -> Inspection {
     }
 }
 
+/// Where the specification asks for it.
+fn help(check: &conform::Check, revision: &str) -> String {
+    let known = Revision::from_name(revision).unwrap_or(Revision::NEWEST_HANDSHAKE);
+    format!("{SPECIFICATION}/{known}/{}", check.page(known))
+}
+
 fn described(check: &conform::Check) -> Check {
     Check {
         code: check.code,
         name: check.code,
         title: check.title.into(),
-        help: format!(
-            "{SPECIFICATION}/{}/{}",
-            Revision::NEWEST_HANDSHAKE.name(),
-            check.section
-        )
-        .into(),
+        help: help(check, Revision::NEWEST_HANDSHAKE.name()).into(),
         severity: check.severity,
         precision: "very-high",
         tags: &["mcp", "specification"],

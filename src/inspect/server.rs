@@ -255,6 +255,11 @@ impl Open {
 
     /// Closes the session and ends the server, at the same time, because a server may still write while it ends.
     pub(crate) async fn end(self, host: &Host) -> Ended {
+        self.end_within(Patience::default(), host).await
+    }
+
+    /// The same, with this patience.
+    pub(crate) async fn end_within(self, patience: Patience, host: &Host) -> Ended {
         let Self {
             session,
             mut peer,
@@ -265,7 +270,6 @@ impl Open {
             noted: _,
         } = self;
         peer.ask();
-        let patience = Patience::default();
         let closing = session.close(Instant::now() + patience.altogether());
         let ended = if peer.outlives_its_sessions() {
             Box::pin(closing).await;

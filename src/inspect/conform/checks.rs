@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Facts, http::Request};
+use mcp::protocol::revision::Revision;
 use report::inspection::Severity;
 
 /// How a check is made.
@@ -21,6 +22,8 @@ pub(crate) enum Asks {
     },
     /// By a request of HTTP.
     Http(Request),
+    /// By whether the other requests were answered.
+    Answers,
     /// By how the server ends when its stdin is closed.
     End,
 }
@@ -42,6 +45,26 @@ pub(crate) struct Check {
     pub(crate) applies: fn(&Facts) -> Result<(), &'static str>,
     /// How it is made.
     pub(crate) asks: Asks,
+}
+
+impl Check {
+    /// The page in a revision: those without a handshake have other ones for the transports and for what a session was.
+    pub(crate) fn page(&self, revision: Revision) -> &'static str {
+        let section = self.section;
+        if !revision.is_stateless() {
+            section
+        } else if section.starts_with("basic/lifecycle#shutdown") || section.ends_with("#stdio") {
+            "basic/transports/stdio"
+        } else if section.starts_with("basic/transports") {
+            "basic/transports/streamable-http"
+        } else if section.starts_with("basic/lifecycle") {
+            "basic/versioning"
+        } else if section == "basic/utilities/progress" {
+            "basic/patterns/progress"
+        } else {
+            section
+        }
+    }
 }
 
 impl std::fmt::Debug for Check {
@@ -72,7 +95,8 @@ fn needs(holds: bool, otherwise: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-/// A request; in a stateless revision with the metadata that every request has.
+/// A request, with an id that no other one of its session has; in a stateless revision with the metadata that every
+/// request has.
 fn request(facts: &Facts, id: &Value, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     if facts.is_stateless() {
@@ -116,6 +140,14 @@ fn refused(replies: &[Value]) -> Result<(), String> {
         .map_err(|_| format!("it was answered with a result: {reply}"))
 }
 
+/// `metadata-required`: a server of both eras may take such a request for one of an older revision, whose results have
+/// no `resultType`.
+fn refused_or_older(replies: &[Value]) -> Result<(), String> {
+    let older = only(replies)?.get("result");
+    let is_older = older.is_some_and(|result| result.get("resultType").is_none());
+    if is_older { Ok(()) } else { refused(replies) }
+}
+
 fn a_result(replies: &[Value]) -> Result<(), String> {
     let reply = only(replies)?;
     needs(reply.get("result").is_some(), "").map_err(|_| format!("it was refused: {reply}"))
@@ -123,7 +155,7 @@ fn a_result(replies: &[Value]) -> Result<(), String> {
 
 /// `ids-echoed`: the ids that were sent, of both types.
 fn echoed(replies: &[Value]) -> Result<(), String> {
-    for id in [json!("seven"), json!(7)] {
+    for id in [json!("seven"), json!(9000)] {
         if !replies.iter().any(|reply| reply.get("id") == Some(&id)) {
             return Err(format!("no answer has the id {id}"));
         }
@@ -189,7 +221,7 @@ pub(crate) const CHECKS: &[Check] = &[
         severity: Severity::Error,
         applies: WITH_HANDSHAKE,
         asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(1), "ping", &json!({}))],
+            frames: |facts| vec![request(facts, &json!(9001), "ping", &json!({}))],
             handshake: true,
             judge: a_result,
         },
@@ -201,10 +233,25 @@ pub(crate) const CHECKS: &[Check] = &[
         severity: Severity::Error,
         applies: ALWAYS,
         asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(1), "mcp-assert/unknown", &json!({}))],
+            frames: |facts| {
+                vec![request(
+                    facts,
+                    &json!(9002),
+                    "mcp-assert/unknown",
+                    &json!({}),
+                )]
+            },
             handshake: true,
             judge: |replies| error(replies, &[-32601]),
         },
+    },
+    Check {
+        code: "answers",
+        title: "every request is answered, and none ends the server",
+        section: "basic#responses",
+        severity: Severity::Error,
+        applies: ALWAYS,
+        asks: Asks::Answers,
     },
     Check {
         code: "ids-echoed",
@@ -214,8 +261,13 @@ pub(crate) const CHECKS: &[Check] = &[
         applies: ALWAYS,
         asks: Asks::Frames {
             frames: |facts| {
-                let one = |id: Value| request(facts, &id, "mcp-assert/unknown", &json!({}));
-                vec![one(json!("seven")), one(json!(7))]
+                let method = if facts.is_stateless() {
+                    "server/discover"
+                } else {
+                    "ping"
+                };
+                let one = |id: Value| request(facts, &id, method, &json!({}));
+                vec![one(json!("seven")), one(json!(9000))]
             },
             handshake: true,
             judge: echoed,
@@ -242,7 +294,7 @@ pub(crate) const CHECKS: &[Check] = &[
         asks: Asks::Frames {
             frames: |facts| {
                 let params = json!({"name": "mcp-assert-unknown", "arguments": {}});
-                vec![request(facts, &json!(1), "tools/call", &params)]
+                vec![request(facts, &json!(9003), "tools/call", &params)]
             },
             handshake: true,
             judge: refused,
@@ -258,7 +310,7 @@ pub(crate) const CHECKS: &[Check] = &[
             frames: |facts| {
                 vec![request(
                     facts,
-                    &json!(1),
+                    &json!(9004),
                     "tools/call",
                     &json!({"arguments": {}}),
                 )]
@@ -276,7 +328,7 @@ pub(crate) const CHECKS: &[Check] = &[
         asks: Asks::Frames {
             frames: |facts| {
                 let params = json!({"cursor": "mcp-assert-unknown"});
-                vec![request(facts, &json!(1), "tools/list", &params)]
+                vec![request(facts, &json!(9005), "tools/list", &params)]
             },
             handshake: true,
             judge: refused,
@@ -291,7 +343,7 @@ pub(crate) const CHECKS: &[Check] = &[
         asks: Asks::Frames {
             frames: |facts| {
                 let params = json!({"name": "mcp-assert-unknown"});
-                vec![request(facts, &json!(1), "prompts/get", &params)]
+                vec![request(facts, &json!(9006), "prompts/get", &params)]
             },
             handshake: true,
             judge: refused,
@@ -306,7 +358,7 @@ pub(crate) const CHECKS: &[Check] = &[
         asks: Asks::Frames {
             frames: |facts| {
                 let params = json!({"uri": "mcp-assert://unknown"});
-                vec![request(facts, &json!(1), "resources/read", &params)]
+                vec![request(facts, &json!(9007), "resources/read", &params)]
             },
             handshake: true,
             judge: refused,
@@ -319,7 +371,7 @@ pub(crate) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         applies: |facts| needs(!facts.has("prompts"), "it declares prompts"),
         asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(1), "prompts/list", &json!({}))],
+            frames: |facts| vec![request(facts, &json!(9008), "prompts/list", &json!({}))],
             handshake: true,
             judge: refused,
         },
@@ -331,7 +383,7 @@ pub(crate) const CHECKS: &[Check] = &[
         severity: Severity::Warning,
         applies: |facts| needs(!facts.has("resources"), "it declares resources"),
         asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(1), "resources/list", &json!({}))],
+            frames: |facts| vec![request(facts, &json!(9009), "resources/list", &json!({}))],
             handshake: true,
             judge: refused,
         },
@@ -356,18 +408,16 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         code: "metadata-required",
-        title: "a request without its metadata is refused",
+        title: "a request without its metadata is refused, or served as one of an older revision",
         section: "basic#meta",
         severity: Severity::Error,
-        applies: |facts| {
-            STATELESS(facts).and_then(|()| needs(!facts.offer.declares("initialize"), ""))
-        },
+        applies: STATELESS,
         asks: Asks::Frames {
             frames: |_| {
                 vec![json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})]
             },
             handshake: false,
-            judge: refused,
+            judge: refused_or_older,
         },
     },
     Check {
@@ -394,9 +444,7 @@ pub(crate) const CHECKS: &[Check] = &[
             "lsp-framing",
             "not-utf8",
             "no-final-newline",
-            "line-too-long",
             "not-json",
-            "too-deep",
         ]),
     },
     Check {
@@ -433,9 +481,17 @@ pub(crate) const CHECKS: &[Check] = &[
             "unknown-content-type",
             "bad-base64",
             "bad-tool-schema",
-            "duplicate-name",
+            "log-level-unknown",
             "unknown-revision",
         ]),
+    },
+    Check {
+        code: "tool-names",
+        title: "names are listed once, and those of tools are made of characters that every client takes",
+        section: "server/tools#tool-names",
+        severity: Severity::Warning,
+        applies: ALWAYS,
+        asks: Asks::Findings(&["duplicate-name", "bad-name"]),
     },
     Check {
         code: "structured-content",

@@ -21,9 +21,18 @@ use super::{
     sample::{Sources, Which, sample},
     server::{Asked, Open, Unanswered},
 };
+use host::process::Patience;
 use mcp::{
-    observation::{Observation, answer::Body, catalog::Listing, finding::Finding, process::Ending},
+    observation::{
+        Observation,
+        answer::Answer,
+        catalog::Listing,
+        disruption::{Disruption, DisruptionKind, Phase},
+        finding::Finding,
+        process::Ending,
+    },
     script::{
+        client::RevisionWanted,
         subject::{RawExchange, RawFrame, RawHandshake, Subject},
         template::ValueTemplate,
     },
@@ -91,6 +100,10 @@ pub(crate) struct Conformity {
 pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered> {
     let mut open = asked.open().await?;
     let offer = open.offer().await;
+    if let Some(disruption) = not_spoken(asked.revision, &offer) {
+        let stderr = open.end(asked.host).await.stderr;
+        return Err(Unanswered { disruption, stderr });
+    }
     let facts = Facts {
         is_http: matches!(asked.target, Target::Url { .. }),
         is_ours: !matches!(asked.target, Target::Url { .. }),
@@ -100,6 +113,7 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
         asked,
         open: Some(open),
         noted: BTreeMap::new(),
+        fallen: None,
         gone: None,
         ended: None,
     };
@@ -113,15 +127,25 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
         outcomes.push(Outcome { check, verdict });
     }
     session.call_tools(&facts).await;
-    session.end().await;
+    // Here the end is judged: on a busy machine an interpreter works for seconds to end.
+    let patience = Patience {
+        closed: asked.timeout,
+        spinning: asked.timeout,
+        ..Patience::default()
+    };
+    session.end(patience).await;
     for outcome in &mut outcomes {
         if outcome.verdict != Verdict::Pass {
             continue;
         }
-        if let Asks::Findings(codes) = outcome.check.asks {
-            outcome.verdict = session.of_findings(codes);
-        } else if let Asks::End = outcome.check.asks {
-            outcome.verdict = session.of_end();
+        match outcome.check.asks {
+            Asks::Findings(codes) => outcome.verdict = session.of_findings(codes),
+            Asks::End => outcome.verdict = session.of_end(),
+            Asks::Answers => {
+                let fallen = session.fallen.take();
+                outcome.verdict = fallen.map_or(Verdict::Pass, Verdict::Fail);
+            }
+            Asks::Frames { .. } | Asks::Http(_) => {}
         }
     }
     Ok(Conformity {
@@ -131,12 +155,33 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
     })
 }
 
+/// Says so if the server does not speak the revision that is to be judged: it chose another one, or does not name it.
+fn not_spoken(wanted: RevisionWanted, offer: &Offer) -> Option<Disruption> {
+    let RevisionWanted::Exactly(wanted) = wanted else {
+        return None;
+    };
+    let chosen = offer.revision().unwrap_or_default();
+    let named = offer.said("supportedVersions").and_then(Value::as_array);
+    let is_named = named.is_none_or(|named| named.iter().any(|it| it == wanted.name()));
+    let why = if chosen != wanted.name() {
+        format!("the server does not speak {wanted}: it chose {chosen}")
+    } else if !is_named {
+        format!("the server does not speak {wanted}: `supportedVersions` does not name it")
+    } else {
+        return None;
+    };
+    let kind = DisruptionKind::Unsupported;
+    Some(Disruption::new(kind, Phase::Handshake, why))
+}
+
 /// The server while it is checked.
 struct Session<'a> {
     asked: &'a Asked<'a>,
     open: Option<Open>,
     /// What the sessions noted by themselves: message and frame, by code.
     noted: BTreeMap<&'static str, String>,
+    /// How it ended, or fell silent, the first time: that is one finding, whatever else it was asked.
+    fallen: Option<String>,
     /// Why it could not be started any more.
     gone: Option<String>,
     /// How the last one ended.
@@ -144,9 +189,9 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    async fn end(&mut self) {
+    async fn end(&mut self, patience: Patience) {
         if let Some(open) = self.open.take() {
-            let ended = Box::pin(open.end(self.asked.host)).await;
+            let ended = Box::pin(open.end_within(patience, self.asked.host)).await;
             self.ended = ended.exit.map(|exit| exit.ending);
         }
     }
@@ -167,7 +212,7 @@ impl Session<'_> {
     /// A session that works; a fresh one where the last one ended.
     async fn live(&mut self) -> Option<&mut Open> {
         if self.open.as_mut().is_some_and(|open| !open.is_usable()) {
-            self.end().await;
+            self.end(Patience::default()).await;
         }
         if self.open.is_none() && self.gone.is_none() && !self.asked.is_interrupted() {
             match self.asked.open().await {
@@ -189,7 +234,7 @@ impl Session<'_> {
     async fn judged(&mut self, check: &'static Check, facts: &Facts) -> Verdict {
         match check.asks {
             // They are read when everything else is over.
-            Asks::Findings(_) | Asks::End => Verdict::Pass,
+            Asks::Findings(_) | Asks::Answers | Asks::End => Verdict::Pass,
             Asks::Frames {
                 frames,
                 handshake,
@@ -218,7 +263,7 @@ impl Session<'_> {
                     return self.unshaken(&subject, judge).await;
                 }
                 match self.perform(&subject).await {
-                    Some(seen) => of_frames(&seen, judge),
+                    Some(seen) => self.of_frames(&seen, judge),
                     None => Verdict::CouldNotRun,
                 }
             }
@@ -242,13 +287,13 @@ impl Session<'_> {
             }
         };
         let seen = open.perform(subject).await;
-        let verdict = of_frames(&seen, judge);
+        let verdict = self.of_frames(&seen, judge);
         Box::pin(open.end(self.asked.host)).await;
         verdict
     }
 
     /// Calls the tools that declare to only read, with what their schemas suggest: what they answer is held against the
-    /// revision and their own schemas by the session.
+    /// revision and their own schemas.
     async fn call_tools(&mut self, facts: &Facts) {
         let reads = |tool: &&Value| effect(tool) == Effect::Read;
         let tools = facts.offer.entries(Listing::Tools).iter().filter(reads);
@@ -262,9 +307,56 @@ impl Session<'_> {
             }
             if let Some(open) = self.live().await {
                 let mut seen = open.call(&name, made.arguments).await;
-                let findings = std::mem::take(&mut seen.findings);
+                let mut findings = std::mem::take(&mut seen.findings);
+                if let Some(answer) = &seen.answer {
+                    findings.extend(check::findings_of_answer(answer, &facts.offer.catalog));
+                }
                 self.note(findings);
             }
+        }
+    }
+
+    fn of_frames(&mut self, seen: &Observation, judge: Judge) -> Verdict {
+        let Some(reply) = seen.answer.as_ref().and_then(Answer::reply) else {
+            self.note_fall(seen.disruption.as_ref());
+            return Verdict::CouldNotRun;
+        };
+        // Notifications, requests and noise may stand between its answers.
+        let frames = reply.raw.as_array().into_iter().flatten();
+        let frames = frames.flat_map(|it| {
+            it.as_array()
+                .map_or(std::slice::from_ref(it), Vec::as_slice)
+        });
+        let answers = frames.filter(|it| it.is_object() && it.get("method").is_none());
+        let mut answers: Vec<Value> = answers.cloned().collect();
+        let lack = reply.frames.as_ref().and_then(|it| it.lack.as_deref());
+        let is = |statuses: &[&str]| {
+            let mut heads = statuses.iter().map(|status| format!("HTTP {status} "));
+            lack.is_some_and(|lack| heads.any(|head| lack.starts_with(&head)))
+        };
+        if is(&["400", "404"]) {
+            // A refusal that no id belongs to.
+            answers.push(json!({"error": {"message": lack}}));
+        } else if let (Some(lack), true) = (lack, answers.is_empty()) {
+            if !is(&["401", "403", "429"]) {
+                self.fallen.get_or_insert_with(|| lack.to_owned());
+            }
+            return Verdict::CouldNotRun;
+        }
+        judge(&answers).map_or_else(Verdict::Fail, |()| Verdict::Pass)
+    }
+
+    /// Notes that there was no answer, as far as that is the server's doing.
+    fn note_fall(&mut self, why: Option<&Disruption>) {
+        let kinds = [
+            DisruptionKind::Crash,
+            DisruptionKind::Timeout,
+            DisruptionKind::Violation,
+            DisruptionKind::Transport,
+        ];
+        let its = why.filter(|it| it.phase == Phase::Subject && kinds.contains(&it.kind));
+        if let (None, Some(disruption)) = (&self.fallen, its) {
+            self.fallen = Some(disruption.message.clone());
         }
     }
 
@@ -289,18 +381,5 @@ impl Session<'_> {
             }
             None => Verdict::CouldNotRun,
         }
-    }
-}
-
-fn of_frames(seen: &Observation, judge: Judge) -> Verdict {
-    let Some(Body::Result(reply)) = seen.answer.as_ref().map(|answer| &answer.body) else {
-        return Verdict::CouldNotRun;
-    };
-    // Notifications and requests of the server may stand between its answers.
-    let frames = reply.raw.as_array().into_iter().flatten();
-    let answers = frames.filter(|frame| frame.get("method").is_none());
-    match judge(&answers.cloned().collect::<Vec<_>>()) {
-        Ok(()) => Verdict::Pass,
-        Err(why) => Verdict::Fail(why),
     }
 }
