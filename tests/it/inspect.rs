@@ -369,6 +369,64 @@ fn an_audit_tells_every_tool_apart_and_goes_on() {
     assert!(project.read("calls.txt").contains("tool_19"));
 }
 
+/// The class of a tool by the fault of its server, where it is not healthy; `none` where there is no session.
+const CLASSES: &[(&str, &str)] = &[
+    ("crash", "exit-mid-call abort segv oom-cap"),
+    ("timeout", "not-json json-null reply-after-cancel drop"),
+    (
+        "violation",
+        "stdout-noise-midline pretty-json close-stdout truncated-json wrong-id null-id result-and-error neither \
+         content-missing content-null nan-number deep-json",
+    ),
+    ("protocol_error", "error-no-code error-string-code"),
+    ("tool_error", "is-error-no-text"),
+    ("rejected", "tool-vanishes"),
+    (
+        "none",
+        "lsp-framing exit-before-init init-wrong-version init-no-capabilities init-error init-hang",
+    ),
+];
+
+#[test]
+fn nightly_an_audit_has_a_class_for_each_fault_over_stdio() {
+    let project = Project::new();
+    let list = project.run(&["serve", "--list", "--json"]).json();
+    let faults = list["faults"].as_array().unwrap().iter();
+    let over_stdio = |it: &&serde_json::Value| {
+        it["transports"]
+            .as_array()
+            .unwrap()
+            .contains(&"stdio".into())
+    };
+    for fault in faults.filter(over_stdio) {
+        let id = fault["id"].as_str().unwrap();
+        // Floods and long lists take their time on a busy machine.
+        let rule = match id {
+            "progress-flood" => "progress-flood:100",
+            "10k-tools" => continue,
+            _ => id,
+        };
+        let server = format!("{BINARY} serve --profile minimal --fault {rule}");
+        let words = ["audit", "--server", &server, "--timeout", "5s", "--json"];
+        let ran = project.run(&words);
+        let class = match ran.stdout.as_str() {
+            "" => "none".to_owned(),
+            _ => ran.json()["results"][0]["class"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        };
+        let mut classes = CLASSES.iter();
+        let wanted = classes.find(|(_, ids)| ids.split(' ').any(|it| it == id));
+        assert_eq!(
+            class,
+            wanted.map_or("healthy", |it| it.0),
+            "{id}: {}",
+            ran.stderr
+        );
+    }
+}
+
 #[test]
 fn an_audit_writes_assertions_and_those_of_crashes_stay_red() {
     let project = Project::new().file("server.py", TWENTY);
