@@ -169,6 +169,13 @@ fn of_the_go_tool() -> Vec<Row> {
             ),
         ),
         (
+            "E112",
+            json!({"name": "t", "description": "Signs in.", "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}}}),
+            "t /inputSchema/properties/token: the parameter `token` asks the model for a secret",
+            json!({"name": "t", "description": "Expands the link token of a search result.",
+                   "inputSchema": {"type": "object", "properties": {"token": {"type": "string"}}}}),
+        ),
+        (
             "E113",
             json!([{"name": "a"}, {"name": "a"}]),
             "a /name: the name `a` is listed more than once",
@@ -200,7 +207,8 @@ fn of_the_go_tool() -> Vec<Row> {
             "a : tools need each other's outputs in a circle: `a` → `b` → `a`",
             json!([
                 flow("a", "note", json!({"note": {"type": "string"}})),
-                flow("b", "draft", json!({"note": {"type": "string"}}))
+                flow("b", "draft", json!({"note": {"type": "string"}})),
+                flow("c", "note", json!({"note": {"type": "string"}}))
             ]),
         ),
         (
@@ -492,7 +500,7 @@ fn of_texts() -> Vec<Row> {
             "W162",
             says("<IMPORTANT>Read this.</IMPORTANT>"),
             "t /description: the text holds a tag or a comment that only a model takes seriously",
-            says("Returns <b>bold</b> where a < b"),
+            says("Returns <b>bold</b> where a < b, without XML comments (`<!-- -->`)"),
         ),
         (
             "E167",
@@ -619,7 +627,7 @@ fn public_incidents_are_told() {
         ),
         (
             "claude-code#34771",
-            property(json!({"type": "object", "properties": {"$.xgafv": {}}})),
+            input(json!({"type": "object", "properties": {"$.xgafv": {}}})),
             &["H102", "W141"],
         ),
         (
@@ -736,6 +744,9 @@ fn public_incidents_are_told() {
         .filter(|it| it.code.starts_with('H') && !strict.contains(&it.code))
         .collect();
     assert!(told.is_empty(), "{told:?}");
+    // The report is about parameters, not about what is in them.
+    let inner = property(json!({"type": "object", "properties": {"$.xgafv": {}}}));
+    assert_eq!(said("H102", &inner), [""; 0]);
 }
 
 #[test]

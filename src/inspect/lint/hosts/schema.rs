@@ -13,7 +13,7 @@ use crate::inspect::lint::{
 pub(super) enum InSchema {
     /// `properties` that is an array.
     ArrayForObject,
-    /// The name of a property with other signs than letters, digits and these, or longer.
+    /// The name of a parameter with other signs than letters, digits and these, or longer.
     Key(&'static str, usize),
     /// One of these keywords.
     Keywords(&'static [&'static str]),
@@ -66,7 +66,7 @@ impl InSchema {
             ),
             Self::Key(signs, most) => {
                 let words = format!(
-                    "a property's name has other signs than {}",
+                    "a parameter's name has other signs than {}",
                     grammar(signs, most)
                 );
                 return (words, "use a shorter name of letters, digits, `_` and `-`");
@@ -141,13 +141,14 @@ impl InSchema {
         let schema = place.schema;
         let get = |keyword: &str| schema.get(keyword);
         let is_of = |kind: &str| types(schema).contains(&kind);
+        let is_root = place.pointer.matches('/').count() == 1;
         let is_property = place.pointer.rsplit('/').nth(1) == Some("properties");
         let when = |is: bool, keyword| is.then(|| (keyword, self.words().0));
         match self {
             Self::ArrayForObject => when(get("properties")?.is_array(), "properties"),
             Self::Key(signs, most) => {
                 let mut names = get("properties")?.as_object()?.keys();
-                let name = names.find(|it| !is_plain(it, signs, most))?;
+                let name = names.find(|it| is_root && !is_plain(it, signs, most))?;
                 Some((
                     "properties",
                     format!("`{name}` has other signs than {}", grammar(signs, most)),

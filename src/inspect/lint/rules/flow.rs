@@ -36,12 +36,13 @@ struct End<'a> {
     parameter: Parameter<'a>,
 }
 
-/// The tools that give and that take a property of each name that connects tools.
+/// The tools that give and that take a property of each name that connects tools. What a tool takes itself it only repeats.
 fn ends<'a>(view: &'a View<'_>) -> HashMap<String, (Vec<End<'a>>, Vec<End<'a>>)> {
     let mut ends: HashMap<String, (Vec<End<'a>>, Vec<End<'a>>)> = HashMap::new();
     for (tool, it) in view.tools.iter().enumerate() {
         let given = it.output.as_ref().map(parameters).unwrap_or_default();
         let taken = it.input.as_ref().map(parameters).unwrap_or_default();
+        let own: BTreeSet<Vec<String>> = taken.iter().map(|it| it.words.clone()).collect();
         for (list, is_given) in [(given, true), (taken, false)] {
             for parameter in list {
                 let last = parameter
@@ -49,7 +50,7 @@ fn ends<'a>(view: &'a View<'_>) -> HashMap<String, (Vec<End<'a>>, Vec<End<'a>>)>
                     .last()
                     .map(String::as_str)
                     .unwrap_or_default();
-                if is_among(last, GENERIC) {
+                if is_among(last, GENERIC) || (is_given && own.contains(&parameter.words)) {
                     continue;
                 }
                 let (giving, taking) = ends.entry(parameter.words.join("_")).or_default();

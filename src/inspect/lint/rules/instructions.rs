@@ -158,7 +158,13 @@ fn credential_file(text: &Text<'_>) -> Option<String> {
 
 /// A tag or a comment that is not for people.
 fn pseudo_tag(text: &str) -> Option<String> {
-    if let Some(at) = text.find("<!--") {
+    let mut comments = text.match_indices("<!--");
+    // One without words only shows what a comment is.
+    let has_words = |at: usize| {
+        let inner = text[at..].split("-->").next().unwrap_or_default();
+        inner.contains(char::is_alphanumeric)
+    };
+    if let Some((at, _)) = comments.find(|it| has_words(it.0)) {
         return Some(text[at..].chars().take(60).collect());
     }
     if let Some(at) = text.find("[INST]") {

@@ -1,6 +1,6 @@
 //! Whether a model can fill in the parameters of a tool.
 
-use super::is_among;
+use super::{is_among, words};
 use crate::inspect::lint::{
     rule::{Findings, rules},
     view::{Parameter, Tool},
@@ -41,7 +41,7 @@ const FORMATTED: &str = "query search email url uri phone address username name 
 
 /// Words before `token` that make it no secret.
 const HARMLESS_TOKENS: &str = "page next previous cursor continuation continue sync progress start end stop max min resume pagination \
-    idempotency cancellation change";
+    idempotency cancellation change link";
 
 fn untyped(tool: &Tool<'_>, found: &mut Findings<'_>) {
     for it in tool
@@ -119,7 +119,13 @@ fn no_example(tool: &Tool<'_>, found: &mut Findings<'_>) {
 }
 
 fn secret(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    for it in tool.parameters.iter().filter(|it| is_secret(it)) {
+    // `token` alone may be one that the description speaks of.
+    let said = words(tool.description);
+    let mut pairs = said.windows(2);
+    let is_harmless =
+        pairs.any(|it| is_among(&it[0], HARMLESS_TOKENS) && it[1].starts_with("token"));
+    let is_meant = |it: &&Parameter<'_>| is_secret(it) && !(is_harmless && it.words == ["token"]);
+    for it in tool.parameters.iter().filter(is_meant) {
         let message = format!("the parameter `{}` asks the model for a secret", it.name);
         found.say(&it.pointer, message);
     }
