@@ -16,7 +16,7 @@ use crate::{
         call::{self, Answered},
         parameters,
         server::{Open, Unanswered},
-        stub::{Stub, Wanted},
+        stub::{Here, Stub, Wanted},
     },
 };
 use mcp::observation::{
@@ -63,7 +63,7 @@ fn carry_out(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
         return Ok(ExitCode::CouldNotRun);
     }
     if let Some(path) = &args.save {
-        save(path, &kept(args, &typed, &called), context)?;
+        save(path, &kept(args, &typed, &called, context), context)?;
     }
     Ok(match call::answered(seen) {
         Some(Answered::Result) => ExitCode::Passed,
@@ -140,7 +140,7 @@ fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
 }
 
 /// The call as a suite file.
-fn kept(args: &CallArgs, typed: &Typed, called: &Called) -> String {
+fn kept(args: &CallArgs, typed: &Typed, called: &Called, context: &Context) -> String {
     let stub = Stub {
         server: Some(&typed.yaml()),
         tool: &args.tool,
@@ -148,6 +148,7 @@ fn kept(args: &CallArgs, typed: &Typed, called: &Called) -> String {
         has_output_schema: called.has_output_schema,
         wanted: Wanted::of(Some(&called.seen)),
         twice: called.again.as_ref().map(|again| (&called.seen, again)),
+        here: &Here::of(&context.environment),
         skip: None,
     };
     typed.secrets.mask(&stub.yaml())

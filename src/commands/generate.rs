@@ -24,7 +24,7 @@ use crate::{
         probe::Class,
         sample::{Sample, Sources, Which, sample},
         server::{Asked, Declares},
-        stub::{self, Stub, Wanted},
+        stub::{self, Here, Stub, Wanted},
     },
 };
 use mcp::observation::{Observation, catalog::Listing};
@@ -52,6 +52,15 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
     let server = &args.from.server;
     let mut files = Files::new(&args.output, args.overwrite);
     let is_named = SETTINGS.iter().any(|name| args.output.join(name).exists());
+    let mut manner = Manner {
+        server: None,
+        most: if args.include_writes {
+            Effect::Destructive
+        } else {
+            Effect::Likely
+        },
+        here: Here::of(&context.environment),
+    };
     if server.typed().is_none() {
         let offer = offer(&args.from, context)?;
         let called = offer
@@ -59,7 +68,7 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
             .iter()
             .map(|tool| Called::untouched(tool, &Sources::default()));
         let called: Vec<Called> = called.collect();
-        write_suite(&offer, &called, None, args.include_writes, &mut files)?;
+        write_suite(&offer, &called, &manner, &mut files)?;
         return Ok(files.told(context));
     }
     let mut typed = Typed::read(server, context)?;
@@ -73,7 +82,8 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
     })?;
     let yaml = typed.yaml();
     let named = (!is_named).then_some(yaml.as_str());
-    write_suite(&offer, &called, named, args.include_writes, &mut files)?;
+    manner.server = named;
+    write_suite(&offer, &called, &manner, &mut files)?;
     tell_needed(&typed, context);
     Ok(files.told(context))
 }
@@ -105,7 +115,12 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
         typed.yaml()
     );
     files.write(SETTINGS[0], &settings)?;
-    write_suite(&offer, &called, None, false, &mut files)?;
+    let manner = Manner {
+        server: None,
+        most: Effect::Read,
+        here: Here::of(&context.environment),
+    };
+    write_suite(&offer, &called, &manner, &mut files)?;
     if args.ci {
         write_workflow(&args.folder, &typed, context)?;
     }
@@ -172,7 +187,11 @@ impl Called {
         let schema = tool.get("inputSchema").unwrap_or(&empty);
         Self {
             tool: tool.clone(),
-            sample: sample(schema, Which::Required, sources),
+            sample: sample(
+                schema,
+                Which::Required,
+                &sources.of_tool(&text(tool, "name").unwrap_or_default()),
+            ),
             effect: effect(tool),
             seen: None,
             again: None,
@@ -222,7 +241,7 @@ async fn asked_all(
 }
 
 /// Why the assertion of a tool is skipped, if it is.
-fn skipped(called: &Called, includes_writes: bool) -> Option<String> {
+fn skipped(called: &Called, most: Effect) -> Option<String> {
     if let Some(seen) = &called.seen {
         let answers = |seen: &Observation| seen.answer.is_some();
         let both = answers(seen) && called.again.as_ref().is_some_and(answers);
@@ -233,28 +252,33 @@ fn skipped(called: &Called, includes_writes: bool) -> Option<String> {
             "replace the arguments; its own schema refuses these: {why}"
         ));
     }
-    match called.effect {
-        Effect::Read | Effect::Likely => None,
-        Effect::Write | Effect::Destructive if includes_writes => None,
-        effect @ (Effect::Write | Effect::Destructive) => Some(effect.reason().to_owned()),
-    }
+    (called.effect > most).then(|| called.effect.reason().to_owned())
+}
+
+/// How a suite is written.
+struct Manner<'a> {
+    /// The server as a suite names it; `None`: the settings name it.
+    server: Option<&'a str>,
+    /// The most that a tool which was not called may do without its assertion being skipped.
+    most: Effect,
+    here: Here,
 }
 
 /// Writes the assertion about the list, and one for each tool.
 fn write_suite(
     offer: &Offer,
     called: &[Called],
-    server: Option<&str>,
-    includes_writes: bool,
+    manner: &Manner<'_>,
     files: &mut Files,
 ) -> Result<(), Refusal> {
+    let server = manner.server;
     let mut taken = vec!["tools".to_owned(), "mcp-assert".to_owned()];
     if let Some(text) = stub::listed(offer, server) {
         files.write("tools.yaml", &text)?;
     }
     for one in called {
         let name = one.name();
-        let mut skip = skipped(one, includes_writes);
+        let mut skip = skipped(one, manner.most);
         if skip.is_none() && one.seen.is_none() && one.sample.arguments.to_string().contains("TODO")
         {
             skip = Some("replace TODO in the arguments".to_owned());
@@ -266,6 +290,7 @@ fn write_suite(
             has_output_schema: one.tool.get("outputSchema").is_some(),
             wanted: Wanted::of(one.seen.as_ref()),
             twice: one.seen.as_ref().zip(one.again.as_ref()),
+            here: &manner.here,
             skip: skip.as_deref(),
         };
         let file = stub::file_name(&name, &mut taken);
@@ -305,6 +330,7 @@ pub(super) fn write_audited(
                 | Class::Unreachable => Wanted::Result,
             },
             twice: None,
+            here: &Here::default(),
             skip: is_skipped.then_some(row.seen.detail.as_str()),
         };
         let file = stub::file_name(&row.name, &mut taken);

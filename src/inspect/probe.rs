@@ -13,7 +13,7 @@ use mcp::observation::{
 use text::{credential::SecretKeys, environment::Environment, head};
 
 /// The shortest value of a variable that is looked for in answers, in bytes: shorter ones stand there by chance.
-const SHORTEST_SECRET: usize = 8;
+pub(super) const SHORTEST_SECRET: usize = 8;
 
 /// JSON-RPC's code for arguments that the server refuses.
 const INVALID_PARAMS: i64 = -32602;

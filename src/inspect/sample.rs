@@ -31,6 +31,9 @@ const GUESSES: [&str; 14] = [
     "00000000-0000-4000-8000-000000000000",
 ];
 
+/// Words of names for folders.
+const FOLDERS: [&str; 4] = ["dir", "directory", "folder", "root"];
+
 /// What arguments are made of besides the schema.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
@@ -40,6 +43,18 @@ pub(crate) struct Sources {
     pub(crate) folder: Option<String>,
     /// A resource that the server lists.
     pub(crate) resource: Option<String>,
+}
+
+impl Sources {
+    /// What arguments of this tool are made of: a path of one whose name tells of folders is that of one.
+    pub(crate) fn of_tool(&self, name: &str) -> Self {
+        let mut sources = self.clone();
+        let is_of_folders = words(name).iter().any(|it| FOLDERS.contains(&it.as_str()));
+        if is_of_folders && self.folder.is_some() {
+            sources.file.clone_from(&self.folder);
+        }
+        sources
+    }
 }
 
 /// Arguments of a call.
@@ -213,7 +228,7 @@ impl Maker<'_> {
         {
             return resource.clone();
         }
-        if has(&["dir", "directory", "folder", "root"])
+        if has(&FOLDERS)
             && let Some(folder) = &sources.folder
         {
             return folder.clone();
@@ -420,5 +435,22 @@ mod tests {
             sample(&all, Which::Required, &Sources::default()).arguments,
             Value::Object(serde_json::Map::new())
         );
+    }
+
+    #[test]
+    fn a_tool_for_folders_gets_one() {
+        let sources = Sources {
+            file: Some("{{fixture}}/a.txt".to_owned()),
+            folder: Some("{{fixture}}".to_owned()),
+            resource: None,
+        };
+        let schema = json!({"required": ["path"], "properties": {"path": {"type": "string"}}});
+        for (tool, wanted) in [
+            ("list_directory", "{{fixture}}"),
+            ("read_file", "{{fixture}}/a.txt"),
+        ] {
+            let made = sample(&schema, Which::Required, &sources.of_tool(tool));
+            assert_eq!(made.arguments, json!({"path": wanted}), "{tool}");
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{catalog::Offer, parameters};
+use super::{catalog::Offer, parameters, probe::SHORTEST_SECRET};
+use check::{check, outcome::verdict::Verdict};
 use mcp::{
     observation::{
         Observation,
@@ -13,13 +14,20 @@ use mcp::{
     },
     script::template::text_has_markers,
 };
-use text::clean;
+use suite::model::expectation::{Expectation, TextWanted};
+use text::{clean, environment::Environment};
 
 /// The most leaves of a structured answer that an assertion names.
 const MOST_LEAVES: usize = 12;
 
 /// The most characters of a line that an assertion looks for.
 const LONGEST_LINE: usize = 120;
+
+/// How the names of the variables begin by which a run knows its servers; each run has other values.
+const OF_RUNS: &str = "MCP_ASSERT_";
+
+/// How deep the types of parameters are named.
+const MOST_LEVELS: usize = 4;
 
 /// The longest name of a file, without its ending, in bytes.
 const LONGEST_NAME: usize = 100;
@@ -38,8 +46,33 @@ pub(crate) struct Stub<'a> {
     pub(crate) wanted: Wanted,
     /// The answers to two calls, of which what they have in common is expected.
     pub(crate) twice: Option<(&'a Observation, &'a Observation)>,
+    /// Values of variables, which another machine does not have.
+    pub(crate) here: &'a Here,
     /// Why it is skipped.
     pub(crate) skip: Option<&'a str>,
+}
+
+/// Values of the variables that a server inherits. What an answer has of them is not expected: it differs on another
+/// machine, and it may be a secret.
+#[derive(Debug, Default)]
+pub(crate) struct Here(Vec<String>);
+
+impl Here {
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let values = environment
+            .inherited()
+            .filter_map(|(_, value)| value.to_str());
+        Self(values.chain([OF_RUNS]).map(str::to_owned).collect())
+    }
+
+    /// Whether a text is one of the values, or has a long one or a folder in it.
+    fn is_in(&self, text: &str) -> bool {
+        self.0.iter().any(|value| {
+            let is_telling =
+                value.len() >= SHORTEST_SECRET || value.starts_with('/') && value.len() > 1;
+            value == text || is_telling && text.contains(value.as_str())
+        })
+    }
 }
 
 /// How a call is expected to be answered.
@@ -91,7 +124,10 @@ impl Stub<'_> {
                 }
                 self.stable(&mut out);
             }
-            Wanted::ToolError => out.push_str("    is_error: true\n"),
+            Wanted::ToolError => {
+                out.push_str("    is_error: true\n");
+                self.stable(&mut out);
+            }
             Wanted::ProtocolError(None) => out.push_str("    error: true\n"),
             Wanted::ProtocolError(Some(code)) => {
                 let _ = writeln!(out, "    error: {{code: {code}}}");
@@ -104,6 +140,14 @@ impl Stub<'_> {
     /// What two answers have in common.
     fn stable(&self, out: &mut String) {
         let reply = |seen: &'_ Observation| seen.answer.as_ref().and_then(Answer::reply).cloned();
+        let full = Expectation::Text(TextWanted::NotEmpty(true));
+        let is_full = |seen| check(&full, seen) == Verdict::Held;
+        if self
+            .twice
+            .is_some_and(|(one, other)| is_full(one) && is_full(other))
+        {
+            out.push_str("    not_empty: true\n");
+        }
         let replies = self.twice.map(|(one, other)| (reply(one), reply(other)));
         let Some((Some(reply), Some(again))) = replies else {
             return;
@@ -121,11 +165,13 @@ impl Stub<'_> {
                 continue;
             };
             let mut leaves = Map::new();
-            common(&one, &other, "$", &mut leaves);
+            self.common(&one, &other, "$", &mut leaves);
             if !leaves.is_empty() {
                 let _ = writeln!(out, "    {key}:");
             }
-            for (path, value) in leaves.iter().take(MOST_LEAVES) {
+            // A type says less than a value.
+            let (types, values): (Vec<_>, Vec<_>) = leaves.iter().partition(|it| it.1.is_object());
+            for (path, value) in values.into_iter().chain(types).take(MOST_LEAVES) {
                 let _ = writeln!(out, "      {}: {value}", Value::from(path.as_str()));
             }
             return;
@@ -136,41 +182,60 @@ impl Stub<'_> {
             .map(|(line, _)| line.trim());
         let telling = |line: &&str| {
             let is_short = line.len() <= LONGEST_LINE;
-            is_short && line.chars().any(char::is_alphanumeric) && !text_has_markers(line)
+            let is_general = !text_has_markers(line) && !self.here.is_in(line);
+            is_short && line.chars().any(char::is_alphanumeric) && is_general
         };
         if let Some(line) = same.find(telling) {
             let _ = writeln!(out, "    contains: [{}]", Value::from(line));
         }
     }
-}
 
-/// The leaves that are equal in both values, by their paths. Names that a path would have to quote are left out.
-fn common(one: &Value, other: &Value, path: &str, leaves: &mut Map<String, Value>) {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let is_plain = |name: &str| {
-                name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
-                    && name
-                        .chars()
-                        .all(|it| it.is_ascii_alphanumeric() || it == '_')
-            };
-            for (name, value) in one.iter().filter(|(name, _)| is_plain(name)) {
-                if let Some(other) = other.get(name) {
-                    common(value, other, &format!("{path}.{name}"), leaves);
+    /// The leaves that both values have, by their paths: the value where it is equal, else the type outside of lists, whose
+    /// items may be gone. Names that a path would have to quote are left out.
+    fn common(&self, one: &Value, other: &Value, path: &str, leaves: &mut Map<String, Value>) {
+        match (one, other) {
+            (Value::Object(one), Value::Object(other)) => {
+                let is_plain = |name: &str| {
+                    !self.here.is_in(name)
+                        && name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+                        && name
+                            .chars()
+                            .all(|it| it.is_ascii_alphanumeric() || it == '_')
+                };
+                for (name, value) in one.iter().filter(|(name, _)| is_plain(name)) {
+                    if let Some(other) = other.get(name) {
+                        self.common(value, other, &format!("{path}.{name}"), leaves);
+                    }
+                }
+            }
+            (Value::Array(one), Value::Array(other)) => {
+                for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                    self.common(one, other, &format!("{path}[{index}]"), leaves);
+                }
+            }
+            (one, other) => {
+                let is_general = |text: &str| !text_has_markers(text) && !self.here.is_in(text);
+                if one == other {
+                    if one.as_str().is_none_or(is_general) {
+                        leaves.insert(path.to_owned(), one.clone());
+                    }
+                } else if kind(one) == kind(other) && !path.contains('[') {
+                    leaves.insert(path.to_owned(), json!({"type": kind(one)}));
                 }
             }
         }
-        (Value::Array(one), Value::Array(other)) => {
-            for (index, (one, other)) in one.iter().zip(other).enumerate() {
-                common(one, other, &format!("{path}[{index}]"), leaves);
-            }
-        }
-        (one, other) => {
-            let is_marked = one.as_str().is_some_and(text_has_markers);
-            if one == other && !is_marked {
-                leaves.insert(path.to_owned(), one.clone());
-            }
-        }
+    }
+}
+
+/// The word of `type` for a leaf.
+fn kind(leaf: &Value) -> &'static str {
+    match leaf {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
     }
 }
 
@@ -205,16 +270,8 @@ pub(crate) fn listed(offer: &Offer, server: Option<&str>) -> Option<String> {
             quoted(&name)
         );
         let schema = tool.get("inputSchema");
-        let properties = schema.and_then(|it| it.get("properties")?.as_object());
-        for (name, of) in properties
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| is_plain(name))
-        {
-            if let Some(kind) = of.get("type").filter(|it| it.is_string()) {
-                let path = format!("{at}.inputSchema.properties['{name}'].type");
-                let _ = writeln!(out, "      {}: {kind}", quoted(&path));
-            }
+        if let Some(schema) = schema {
+            types(&format!("{at}.inputSchema"), schema, MOST_LEVELS, &mut out);
         }
         if let Some(required) = schema.and_then(|it| it.get("required")) {
             let path = format!("{at}.inputSchema.required");
@@ -223,6 +280,28 @@ pub(crate) fn listed(offer: &Offer, server: Option<&str>) -> Option<String> {
     }
     out.push_str("timeout: 30s\n");
     (out.len() > before + "timeout: 30s\n".len()).then_some(out)
+}
+
+/// The types of what is in a schema, by their paths.
+fn types(at: &str, schema: &Value, levels: usize, out: &mut String) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.into_iter().flatten();
+    let plain = properties.filter(|(name, _)| is_plain(name));
+    let mut parts: Vec<(String, &Value)> = plain
+        .map(|(name, of)| (format!("{at}.properties['{name}']"), of))
+        .collect();
+    for word in ["anyOf", "oneOf"] {
+        let branches = schema.get(word).and_then(Value::as_array);
+        let branches = branches.into_iter().flatten().enumerate();
+        parts.extend(branches.map(|(index, of)| (format!("{at}.{word}[{index}]"), of)));
+    }
+    parts.extend(schema.get("items").map(|of| (format!("{at}.items"), of)));
+    for (at, of) in parts.into_iter().filter(|_| levels > 0) {
+        if let Some(kind) = of.get("type").filter(|it| !it.is_object()) {
+            let _ = writeln!(out, "      {}: {kind}", quoted(&format!("{at}.type")));
+        }
+        types(&at, of, levels - 1, out);
+    }
 }
 
 /// Whether a name needs no escape in a path.

@@ -274,11 +274,12 @@ fn a_server_behind_a_url_is_asked_like_one_that_is_started() {
 /// A server of twenty tools, of which some go wrong in their own way. It writes the calls to `calls.txt`.
 const TWENTY: &str = r"
 import json, os, sys, time
-wrong = {3: 'crash', 5: 'hang', 7: 'trace', 9: 'internal', 11: 'params', 13: 'failed', 15: 'secret'}
+wrong = {3: 'crash', 5: 'hang', 7: 'trace', 9: 'internal', 11: 'params', 13: 'failed', 15: 'secret', 17: 'json'}
 def tool(n):
     hints = {} if n == 19 else {'annotations': {'readOnlyHint': True}}
     return {'name': 'tool_%d' % n, 'inputSchema': {'type': 'object', 'required': ['n'],
-            'properties': {'n': {'type': 'integer', 'minimum': n}}}, **hints}
+            'properties': {'n': {'type': 'integer', 'minimum': n},
+                           'all': {'anyOf': [{'type': 'boolean'}, {'type': 'null'}]}}}, **hints}
 for line in sys.stdin:
     asked = json.loads(line)
     if 'id' not in asked: continue
@@ -298,6 +299,8 @@ for line in sys.stdin:
         if what == 'trace': text = 'Traceback:\n  File %s, line 3, in f\n  File %s, line 9, in g' % ('\x22a.py\x22', '\x22b.py\x22')
         if what == 'failed': failed = True
         if what == 'secret': text = 'key is ' + os.environ.get('SERVICE_TOKEN', '')
+        ours = {name: value for name, value in os.environ.items() if name.startswith('MCP_ASSERT_')}
+        if what == 'json': text = json.dumps({'at': time.time(), 'n': 17, **ours})
         answer = {'result': {'content': [{'type': 'text', 'text': text}], 'isError': failed}}
         if what == 'internal': answer = {'error': {'code': -32603, 'message': 'oh no'}}
         if what == 'params': answer = {'error': {'code': -32602, 'message': 'bad'}}
@@ -453,7 +456,9 @@ fn an_audit_writes_assertions_and_those_of_crashes_stay_red() {
 
 #[test]
 fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
-    let server = TWENTY.replace("3: 'crash', 5: 'hang', ", "");
+    let server = TWENTY
+        .replace("3: 'crash', 5: 'hang', ", "")
+        .replace("'tool_%d' % n", "('read_%d' if n == 19 else 'tool_%d') % n");
     let project = Project::new()
         .file("server.py", server)
         .file("package-lock.json", "{}");
@@ -465,15 +470,20 @@ fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
         "--api-key",
         "sk-very-secret",
     ];
-    let ran = project.run(&[&["init"], &words[..]].concat());
+    let mut command = project.command(&[&["init"], &words[..]].concat());
+    command.env("SERVICE_TOKEN", "tok-0123456789");
+    let ran = project.finish(command);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // Another machine has other variables, and a secret stays out of a file.
+    let of_a_variable = project.read("evals/tool_15.yaml");
+    assert!(!of_a_variable.contains("key is"), "{of_a_variable}");
     assert!(
         ran.stderr
             .contains("set these variables before a run: API_KEY"),
         "{}",
         ran.stderr
     );
-    assert!(!project.read("calls.txt").contains("tool_19"));
+    assert!(!project.read("calls.txt").contains("_19"));
     let settings = project.read("evals/mcp-assert.yaml");
     assert!(
         settings.contains("\"{{env.API_KEY}}\"") && !settings.contains("very-secret"),
@@ -487,8 +497,8 @@ fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
         "{}",
         project.read("evals/tool_2.yaml")
     );
-    assert!(project.read("evals/tool_19.yaml").contains("skip: true"));
-    let ran = run_suite(&project);
+    assert!(project.read("evals/read_19.yaml").contains("skip: true"));
+    let ran = run_suite(&project, "");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
         ran.stdout.contains("21 assertions, 20 passed, 1 skipped"),
@@ -504,15 +514,23 @@ fn init_writes_a_green_suite_and_calls_only_what_is_declared_to_read() {
         "{}",
         again.stderr
     );
-    // What changes in the server is seen.
+    sees_changes(&project);
+}
+
+/// What changes in the server is seen.
+fn sees_changes(project: &Project) {
     let text = project.read("server.py");
-    for (from, to) in [
-        ("'tool_%d' % n", "'tool%d' % n"),
-        ("'type': 'integer'", "'type': 'string'"),
-        ("7: 'trace'", "6: 'internal'"),
+    for (assertion, from, to) in [
+        ("the tools", "'tool_%d')", "'tool%d')"),
+        ("the tools", "'type': 'integer'", "'type': 'string'"),
+        ("the tools", "'boolean'", "'string'"),
+        ("tool_7 ", "7: 'trace'", "7: 'internal'"),
+        ("tool_2 ", "'ok %s at %s' % (name, time.time())", "''"),
+        ("tool_17 ", "'at': time.time()", "'at': 'noon'"),
     ] {
-        let project = project_of(&project).file("server.py", text.replace(from, to));
-        assert_eq!(run_suite(&project).code, 1, "{from}");
+        let project = project_of(project).file("server.py", text.replace(from, to));
+        let ran = run_suite(&project, assertion);
+        assert!(ran.stdout.contains("1 failed"), "{from}: {}", ran.stdout);
     }
 }
 
@@ -529,8 +547,10 @@ fn has_all(text: &str, wanted: &[&str]) {
     }
 }
 
-fn run_suite(project: &Project) -> Ran {
-    let mut command = project.command(&["run", "evals", "--strict-vacuity"]);
+/// Runs the assertions with this in their names.
+fn run_suite(project: &Project, filter: &str) -> Ran {
+    let words = ["run", "evals", "--strict-vacuity", "--filter", filter];
+    let mut command = project.command(&words);
     command.env("API_KEY", "sk-very-secret");
     project.finish(command)
 }
