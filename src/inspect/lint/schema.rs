@@ -1,11 +1,14 @@
 //! A schema of a tool, resolved: references followed, branches merged, all places with their pointers.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, cmp::Ordering};
 
 use serde_json::{Map, Value};
 
 use super::rules::is_among;
-use mcp::json::json_schema::{NAMED_SCHEMAS, NotCompiled, References, compile};
+use mcp::json::{
+    json_schema::{NAMED_SCHEMAS, NotCompiled, References, compile},
+    number,
+};
 
 /// The most schemas that apply to one value; recursion and hostile schemas end here.
 const MOST_PARTS: usize = 64;
@@ -195,17 +198,20 @@ pub(crate) fn is_of(value: &Value, word: &str) -> bool {
 const REMARKS: &str = "title description default examples example deprecated readOnly writeOnly $comment $schema $id format";
 
 /// Whether a schema takes a value, when that can be said without compiling it.
-fn takes_plainly(schema: &Value, value: &Value) -> Option<bool> {
-    let map = schema.as_object()?;
+fn takes_plainly(schema: &Map<String, Value>, value: &Value) -> Option<bool> {
     let mut takes = true;
-    for (keyword, wanted) in map {
+    for (keyword, wanted) in schema {
         takes &= match keyword.as_str() {
-            "type" => types(map).iter().any(|word| is_of(value, word)),
+            "type" => types(schema).iter().any(|word| is_of(value, word)),
             "enum" => wanted.as_array()?.contains(value),
             "const" => wanted == value,
+            "minimum" => within(value, wanted, Ordering::is_ge)?,
+            "maximum" => within(value, wanted, Ordering::is_le)?,
             "anyOf" => {
                 let branches = wanted.as_array()?.iter();
-                let each: Option<Vec<bool>> = branches.map(|it| takes_plainly(it, value)).collect();
+                let each: Option<Vec<bool>> = branches
+                    .map(|it| takes_plainly(it.as_object()?, value))
+                    .collect();
                 each?.contains(&true)
             }
             remark if is_among(remark, REMARKS) => true,
@@ -215,16 +221,26 @@ fn takes_plainly(schema: &Value, value: &Value) -> Option<bool> {
     Some(takes)
 }
 
+/// Whether a value is on the right side of a bound, which concerns numbers alone.
+fn within(value: &Value, bound: &Value, is_right: fn(Ordering) -> bool) -> Option<bool> {
+    let Value::Number(bound) = bound else {
+        return None;
+    };
+    Some(match value {
+        Value::Number(number) => is_right(number::compare(number, bound)),
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            true
+        }
+    })
+}
+
 impl Schema<'_> {
     /// Whether a schema in this one takes a value; nothing when that cannot be said.
     pub(crate) fn takes(&self, schema: &Map<String, Value>, value: &Value) -> Option<bool> {
-        let whole = Value::Object(schema.clone());
-        if let Some(takes) = takes_plainly(&whole, value) {
+        if let Some(takes) = takes_plainly(schema, value) {
             return Some(takes);
         }
-        let Value::Object(mut alone) = whole else {
-            return None;
-        };
+        let mut alone = schema.clone();
         for keyword in ["$defs", "definitions", "$schema"] {
             if let (false, Some(value)) = (alone.contains_key(keyword), self.get(keyword)) {
                 alone.insert(keyword.to_owned(), value.clone());

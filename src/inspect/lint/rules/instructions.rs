@@ -4,7 +4,7 @@
 //! before. One such signal in a text informs, two warn; to conceal something or to send it away beside another one is an
 //! error.
 
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use super::{is_among, words};
 use crate::inspect::lint::{
@@ -71,21 +71,40 @@ const SEND: [&str; 1] = [
 /// Parts of which each has phrases, and these have words.
 type Pattern = Vec<Vec<Vec<&'static str>>>;
 
-/// The patterns of a signal, read.
-type Patterns = LazyLock<Vec<Pattern>>;
+/// The patterns of a signal.
+struct Patterns {
+    /// Each with a bit for each of its parts.
+    all: Vec<(Pattern, u32)>,
+    /// The parts that a word begins. Most sentences begin none, and are not looked at more closely.
+    begun: HashMap<&'static str, u32>,
+}
 
-static CONCEALING: Patterns = LazyLock::new(|| read(&CONCEAL));
-static OVERRIDING: Patterns = LazyLock::new(|| read(&OVERRIDE));
-static OF_OTHER_TOOLS: Patterns = LazyLock::new(|| read(&OTHER_TOOLS));
-static SENDING: Patterns = LazyLock::new(|| read(&SEND));
+static CONCEALING: LazyLock<Patterns> = LazyLock::new(|| read(&CONCEAL));
+static OVERRIDING: LazyLock<Patterns> = LazyLock::new(|| read(&OVERRIDE));
+static OF_OTHER_TOOLS: LazyLock<Patterns> = LazyLock::new(|| read(&OTHER_TOOLS));
+static SENDING: LazyLock<Patterns> = LazyLock::new(|| read(&SEND));
 
-fn read(patterns: &[&'static str]) -> Vec<Pattern> {
-    let phrase = |it: &'static str| it.split(' ').collect();
-    let part = |it: &'static str| it.trim().split('|').map(phrase).collect();
-    patterns
-        .iter()
-        .map(|it| it.split('>').map(part).collect())
-        .collect()
+fn read(patterns: &[&'static str]) -> Patterns {
+    let (mut all, mut begun, mut bit) = (Vec::new(), HashMap::new(), 1);
+    for pattern in patterns {
+        let mut wanted = 0;
+        let mut parts = Pattern::new();
+        for part in pattern.split('>') {
+            let mut phrases = Vec::new();
+            for phrase in part.trim().split('|') {
+                let words: Vec<&'static str> = phrase.split(' ').collect();
+                if let Some(first) = words.first() {
+                    *begun.entry(*first).or_default() |= bit;
+                }
+                phrases.push(words);
+            }
+            parts.push(phrases);
+            wanted |= bit;
+            bit <<= 1;
+        }
+        all.push((parts, wanted));
+    }
+    Patterns { all, begun }
 }
 
 /// Files of credentials as they are written.
@@ -97,9 +116,14 @@ const READING: &str = "read open cat load access include pass paste provide atta
 const TAGS: &str = "important,system,instruction,instructions,secret,hidden,assistant,admin,override,critical,|im_start|,|system|";
 
 /// The sentence in which one of the patterns is found.
-fn pattern(text: &Text<'_>, patterns: &[Pattern]) -> Option<String> {
-    let mut sentences = text.sentences().iter();
-    let found = sentences.find(|it| patterns.iter().any(|parts| stands(&it.words, parts)));
+fn pattern(text: &Text<'_>, patterns: &Patterns) -> Option<String> {
+    let bits = |word: &String| patterns.begun.get(word.as_str()).copied();
+    let found = text.sentences().iter().find(|sentence| {
+        let begun = sentence.words.iter().filter_map(bits);
+        let begun = begun.fold(0, |all, bits| all | bits);
+        let mut likely = patterns.all.iter().filter(|(_, it)| begun & it == *it);
+        likely.any(|(parts, _)| stands(&sentence.words, parts))
+    });
     found.map(|it| it.text.clone())
 }
 
