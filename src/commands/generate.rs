@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde_json::{Value, json};
@@ -29,6 +29,9 @@ use crate::{
 };
 use mcp::observation::{Observation, catalog::Listing};
 use text::exit::ExitCode;
+
+/// Seconds that each assertion of a new suite has at least: a server that an installer brings starts slowly.
+const LEAST_TIMEOUT: u64 = 30;
 
 /// The names of a settings file.
 const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
@@ -105,14 +108,15 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
     })?;
     let mut files = Files::new(&args.folder, false);
     let fixture = args.server.how.fixture.as_deref();
-    let fixture = fixture.map(|folder| {
-        let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        format!("fixture: {}\n", Value::from(folder.display().to_string()))
+    let fixture = fixture.map(|fixture| {
+        let path = from_folder(&args.folder, fixture).display().to_string();
+        format!("fixture: {}\n", Value::from(path))
     });
     let settings = format!(
-        "# The defaults of all assertions in this folder.\n{}defaults:\n  server: {}\n  timeout: 30s\n",
+        "# The defaults of all assertions in this folder.\n{}defaults:\n  server: {}\n  timeout: {}s\n",
         fixture.unwrap_or_default(),
-        typed.yaml()
+        typed.yaml(),
+        args.server.how.timeout.as_secs().max(LEAST_TIMEOUT)
     );
     files.write(SETTINGS[0], &settings)?;
     let manner = Manner {
@@ -132,6 +136,25 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
         shell_words::join(["mcp-assert", "run", &folder])
     ));
     Ok(code)
+}
+
+/// A path as files in a folder write it: relative, so that a commit of both holds elsewhere too. What shares nothing with
+/// the folder stays absolute.
+fn from_folder(folder: &Path, path: &Path) -> PathBuf {
+    let whole = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    let (Ok(folder), Ok(path)) = (whole(folder), whole(path)) else {
+        return path.to_owned();
+    };
+    let pairs = folder.components().zip(path.components());
+    let shared = pairs.take_while(|(one, other)| one == other).count();
+    if shared < 2 {
+        return path;
+    }
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    up.chain(path.components().skip(shared)).collect()
 }
 
 /// The two files that the Go tool starts with.
@@ -482,5 +505,25 @@ fn tell_needed(typed: &Typed, context: &Context) {
     if !needed.is_empty() {
         let needed = needed.join(", ");
         context.say(&format!("set these variables before a run: {needed}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::from_folder;
+
+    #[test]
+    fn a_fixture_is_named_from_the_folder_of_the_suite() {
+        for (folder, path, wanted) in [
+            ("evals", "evals/fixtures", "fixtures"),
+            ("evals", "files", "../files"),
+            ("evals/deep", "files", "../../files"),
+            ("evals", "/no-such/files", "/no-such/files"),
+        ] {
+            let made = from_folder(Path::new(folder), Path::new(path));
+            assert_eq!(made, Path::new(wanted), "{folder} {path}");
+        }
     }
 }
