@@ -364,6 +364,8 @@ assert: {{tool: flaky, args: {{mode: first, n: 2, key: a}}, expect: {{not_error:
     let last = ended.stdout.lines().next_back();
     assert_eq!(last, Some(why), "{}", ended.stdout);
     let page = project.read("m.md");
+    let headline = page.lines().next();
+    assert_eq!(headline, Some("### ❌ mcp-assert · 1 flaky assertion"));
     let told = page.replace("<code>", "").replace("</code>", "");
     assert!(told.contains(&format!("- {why}\n")), "{page}");
     for (place, word) in [(&ended.stdout, "FLAKY "), (&page, "**flaky**")] {

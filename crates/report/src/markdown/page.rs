@@ -99,8 +99,8 @@ fn headline(report: &RunReport) -> String {
         End::Finished => Verdict::Pass,
     });
     let (icon, what) = match verdict {
-        Verdict::Pass => (PASS, news(report)),
-        Verdict::Fail => (FAIL, news(report)),
+        Verdict::Pass => (PASS, news(report, verdict)),
+        Verdict::Fail => (FAIL, news(report, verdict)),
         Verdict::Interrupted
         | Verdict::Invalid
         | Verdict::Incomplete
@@ -121,7 +121,7 @@ pub(crate) fn verdict_of(headline: &str) -> Option<Verdict> {
 }
 
 /// What happened, worst first, in numbers.
-fn news(report: &RunReport) -> String {
+fn news(report: &RunReport, verdict: Verdict) -> String {
     let tally = report.tally();
     let of = |class| {
         let comparison = report.comparison.as_ref();
@@ -154,6 +154,9 @@ fn news(report: &RunReport) -> String {
     match (all.is_empty(), of(Class::Fixed), tally.is_red()) {
         (false, _, _) => all.join(", "),
         (true, fixed @ 1.., false) => format!("{fixed} fixed"),
+        (true, _, _) if verdict == Verdict::Fail && tally.flaky > 0 => {
+            count(tally.flaky, "flaky assertion")
+        }
         (true, _, _) => format!("{} of {} passed", tally.passed, tally.executed()),
     }
 }
