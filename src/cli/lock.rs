@@ -15,14 +15,18 @@ reviewed. Without an option it is written if there is none, and compared otherwi
 Examples:
   mcp-assert lock --server 'node dist/server.js'
   mcp-assert lock --check -- node dist/server.js
+  mcp-assert lock --target all
   mcp-assert lock --check --fail-on breaking --server https://example.com/mcp api.lock.yaml
 
 Exit codes: 0 written, or nothing differs, 1 the server differs from the file, 2 usage, 3 the server or the file could not
 be read.")]
 pub(crate) struct LockArgs {
-    /// The file
-    #[arg(value_name = "FILE", default_value = suite::discover::LOCK, value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
+    /// The file; default: `mcp-surface.lock.yaml`, beside the settings file if its targets are locked
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// A target of the nearest `mcp-assert.yaml` upwards, or `all`; default: all, if no server is given
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["server", "command", "image"])]
+    pub(crate) target: Option<String>,
     /// Print what differs, and write nothing
     #[arg(long, conflicts_with = "update")]
     pub(crate) check: bool,

@@ -1,6 +1,6 @@
 //! Shared by the commands that ask a server: from its options to a session, and to the end of what was started.
 
-use std::{collections::HashMap, io::Write, sync::Arc, time::Duration};
+use std::{collections::HashMap, io::Write, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ use mcp::{
     script::{client::RevisionWanted, template::Bindings},
 };
 use suite::{
+    discover::{self, LoadOptions},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{
         container::{Container, ImageBase},
         revisions::{self, Asked as Wanted},
@@ -44,8 +46,9 @@ use suite::{
         self, ServerOverride,
         place::{Isolation, Places},
     },
+    settings::{NamedTarget, Settings},
 };
-use text::{clean, exit::ExitCode, head, redact::Secrets, web};
+use text::{clean, diagnostic::Severity, exit::ExitCode, head, redact::Secrets, web};
 
 /// Prints an answer: JSON as it is, text through the log of the workflow, which lets nothing in it be a command.
 pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
@@ -104,6 +107,60 @@ pub(super) fn complete(offer: &Offer) -> Result<(), Refusal> {
             format!("the lists are not complete: {}", clean(missing)),
         )),
     }
+}
+
+/// The folder of the nearest settings file upwards, and what the file says; `None` if there is none.
+pub(super) fn settings(context: &Context) -> Result<Option<(PathBuf, Settings)>, Refusal> {
+    let options = LoadOptions {
+        dialect: None,
+        unset_variables: UnsetVariables::Warn,
+        server_from: ServerFrom::Elsewhere,
+        image_from: ImageFrom::Suite,
+        started_in: StartedIn::Processes,
+        fixture_from: FixtureFrom::Elsewhere,
+        environment: &context.environment,
+        servers_in: None,
+    };
+    let Some((folder, settings, mut problems)) = discover::nearest_settings(&options) else {
+        return Ok(None);
+    };
+    problems.retain(|it| it.severity == Severity::Error);
+    if problems.is_empty() {
+        return Ok(Some((folder, settings)));
+    }
+    Err(Refusal::invalid("the settings file cannot be used").beside(problems))
+}
+
+/// The targets of the nearest settings file: the one of this name, or all; and the file's folder.
+pub(super) fn targets(
+    chosen: Option<&str>,
+    context: &Context,
+) -> Result<(PathBuf, Vec<NamedTarget>), Refusal> {
+    let Some((folder, settings)) = settings(context)?.filter(|(_, it)| !it.targets.is_empty())
+    else {
+        return Err(nameless());
+    };
+    let mut targets = settings.targets;
+    if let Some(name) = chosen.filter(|it| *it != ALL) {
+        let names: Vec<String> = targets.iter().map(|it| it.name.clone()).collect();
+        targets.retain(|it| it.name == name);
+        if targets.is_empty() {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let unknown = Refusal::invalid(format!("unknown target `{}`", clean(name)));
+            return Err(unknown.with_meant(name, "targets of the settings", &names));
+        }
+    }
+    Ok((folder, targets))
+}
+
+/// The word for all targets.
+const ALL: &str = "all";
+
+/// That no server is named.
+fn nameless() -> Refusal {
+    Refusal::invalid("no server is given").with_help(
+        "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
+    )
 }
 
 /// The values that are not shown of the server that the options name; none without a server.
@@ -165,12 +222,36 @@ impl Typed {
     /// Reads the options.
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
         let (text, server) = named(args)?;
+        let revision = revision(args.how.protocol.as_deref())?;
+        Self::new((text, server), revision, args, context)
+    }
+
+    /// A target of the settings.
+    pub(super) fn of(
+        target: &NamedTarget,
+        args: &ServerArgs,
+        context: &Context,
+    ) -> Result<Self, Refusal> {
+        let server = with_headers(Arc::new(target.server.clone()), &args.how.headers)?;
+        let revision = match args.how.protocol.as_deref() {
+            None => target.client.revision,
+            typed => revision(typed)?,
+        };
+        Self::new((target.name.clone(), server), revision, args, context)
+    }
+
+    fn new(
+        (text, server): (String, Arc<Server>),
+        revision: RevisionWanted,
+        args: &ServerArgs,
+        context: &Context,
+    ) -> Result<Self, Refusal> {
         let secrets = secrets_of(&server, context);
         let fixture = args.how.fixture.as_deref();
         Ok(Self {
             text,
             server,
-            revision: revision(args.how.protocol.as_deref())?,
+            revision,
             declares: Declares::Everything,
             fixture: fixture.map(running::open_fixture).transpose()?,
             secrets,
@@ -347,12 +428,7 @@ fn named(args: &ServerArgs) -> Result<(String, Arc<Server>), Refusal> {
             (text, server)
         }
         (None, Some(image)) => (String::new(), of_image(image)),
-        (None, None) => {
-            let refusal = Refusal::invalid("no server is given");
-            return Err(refusal.with_help(
-                "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
-            ));
-        }
+        (None, None) => return Err(nameless()),
     };
     Ok((text, with_headers(server, &args.how.headers)?))
 }

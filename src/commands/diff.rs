@@ -19,7 +19,6 @@ use crate::{
     inspect::{
         catalog::{Offer, member},
         lock::{self, Locked},
-        server::Declares,
     },
 };
 use mcp::observation::catalog::{Catalog, Listing};
@@ -115,7 +114,7 @@ fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusa
         server.docker = Some(image.to_owned());
         server.server = (!command.trim().is_empty()).then(|| command.to_owned());
     }
-    of_server(&server, Declares::Everything, context)
+    of_server(&server, &Typed::read(&server, context)?, context)
 }
 
 /// Whether a side is a file, or is meant to be one.
@@ -135,11 +134,9 @@ fn is_data(path: &Path) -> bool {
 /// What a server offers, without its secrets.
 pub(super) fn of_server(
     server: &ServerArgs,
-    declares: Declares,
+    typed: &Typed,
     context: &Context,
 ) -> Result<Value, Refusal> {
-    let mut typed = Typed::read(server, context)?;
-    typed.declares = declares;
     let offer = typed.ask(server, context, async |open| Ok(open.offer().await))?;
     asking::complete(&offer)?;
     let mut whole = offer.json();

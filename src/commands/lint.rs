@@ -29,11 +29,7 @@ use report::{
     cleaner::Cleaner,
     inspection::{self, Finding, Inspection, Place, Severity, Standing},
 };
-use suite::{
-    discover::{self, LoadOptions},
-    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
-    settings::{Allowed, LintSettings, RuleLevel},
-};
+use suite::settings::{Allowed, LintSettings, RuleLevel};
 use text::exit::ExitCode;
 
 /// The settings file, to which findings without a place belong.
@@ -66,7 +62,8 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
         ("--save-catalog", args.from.save_catalog.as_deref()),
     ];
     findings::check(&args.findings, (&read, &written), context)?;
-    let settings = settings(context)?;
+    let settings = asking::settings(context)?;
+    let settings = settings.map_or_else(LintSettings::default, |(_, it)| it.lint);
     let options = options(args, &settings)?;
     let known = args.baseline.as_deref().map(baseline).transpose()?;
     let calls = args.call_tools || args.detect_nondeterminism;
@@ -127,28 +124,6 @@ fn called(
     })?;
     asking::save(&args.from, &offer, context)?;
     Ok((offer, probed))
-}
-
-/// What the nearest settings file says.
-fn settings(context: &Context) -> Result<LintSettings, Refusal> {
-    let options = LoadOptions {
-        dialect: None,
-        unset_variables: UnsetVariables::Warn,
-        server_from: ServerFrom::Elsewhere,
-        image_from: ImageFrom::Suite,
-        started_in: StartedIn::Processes,
-        fixture_from: FixtureFrom::Elsewhere,
-        environment: &context.environment,
-        servers_in: None,
-    };
-    let Some((settings, mut problems)) = discover::nearest_settings(&options) else {
-        return Ok(LintSettings::default());
-    };
-    problems.retain(|it| it.severity == text::diagnostic::Severity::Error);
-    if problems.is_empty() {
-        return Ok(settings.lint);
-    }
-    Err(Refusal::invalid("the settings file cannot be used").beside(problems))
 }
 
 /// Marks the findings that the settings allow, and adds one for each entry that allows nothing.

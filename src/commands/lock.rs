@@ -1,10 +1,13 @@
 //! `mcp-assert lock`: what a server offers, in a file that is reviewed.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Context,
-    asking::{LONGEST_CATALOG, print},
+    asking::{self, LONGEST_CATALOG, Typed, print},
     diff::{exit, limit, of_server, shown},
     findings,
     running::{Refusal, input::regular_text},
@@ -16,8 +19,9 @@ use crate::{
         server::Declares,
     },
 };
-use report::surface::locked::Clients;
-use text::exit::ExitCode;
+use report::{changes::Level, surface::locked::Clients};
+use suite::{discover::LOCK, settings::NamedTarget};
+use text::{clean, exit::ExitCode};
 
 /// Writes the file, or compares it with the server.
 pub(super) fn lock(args: &LockArgs, context: &Context) -> ExitCode {
@@ -28,22 +32,24 @@ pub(super) fn lock(args: &LockArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    let locked = locked(&args.file)?;
+    let (folder, servers) = servers(args, context)?;
+    let file = args.file.clone().unwrap_or_else(|| folder.join(LOCK));
+    let locked = locked(&file)?;
     if args.check && locked.is_none() {
-        let message = format!("there is no `{}`", args.file.display());
+        let message = format!("there is no `{}`", file.display());
         let refusal = Refusal::new(ExitCode::CouldNotRun, message);
         return Err(refusal.with_help("`mcp-assert lock` without `--check` writes it"));
     }
-    let offered = offered(args, context)?;
+    let offered = offered(&servers, args, context)?;
     let (Some(locked), false) = (&locked, args.update) else {
-        write(&args.file, &offered, context)?;
+        let all = lock::updated(locked.unwrap_or_default(), offered);
+        write(&file, &all, context)?;
         return Ok(ExitCode::Passed);
     };
     // What is not in the file is not compared: the file's form of the catalog is.
-    let offered = lock::read(&lock::write(&offered)).map_err(|why| unusable(&args.file, &why))?;
-    let changes = lock::compare(locked, &offered);
-    let worst = changes.worst();
-    if !print(&shown(&changes, false), false, context) {
+    let offered = lock::read(&lock::write(&offered)).map_err(|why| unusable(&file, &why))?;
+    let (text, worst) = compared(locked, &offered, &file)?;
+    if !print(&text, false, context) {
         return Ok(ExitCode::CouldNotRun);
     }
     if args.check {
@@ -52,24 +58,85 @@ fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
     if worst.is_none() {
         return Ok(ExitCode::Passed);
     }
-    let message = format!("the server differs from `{}`", args.file.display());
+    let message = format!("the server differs from `{}`", file.display());
     let refusal = Refusal::new(ExitCode::Failed, message);
     Err(refusal.with_help("if that is intended, `mcp-assert lock --update` writes the file anew"))
 }
 
-/// What the server offers: to a client that declares everything, and to one that declares nothing where that differs.
-fn offered(args: &LockArgs, context: &Context) -> Result<Vec<Locked>, Refusal> {
-    let to = |declares, clients| {
-        let catalog = of_server(&args.server, declares, context)?;
-        Ok::<_, Refusal>(Locked {
-            target: None,
-            clients,
-            catalog,
-        })
-    };
-    let all = to(Declares::Everything, Clients::All)?;
-    let plain = to(Declares::Nothing, Clients::Plain)?;
-    Ok(lock::joined(all, plain))
+/// The servers that are locked, `None` for the one of the command line, and the folder that the file is for.
+fn servers(
+    args: &LockArgs,
+    context: &Context,
+) -> Result<(PathBuf, Vec<Option<NamedTarget>>), Refusal> {
+    let server = &args.server;
+    if server.typed().is_some() || server.docker.is_some() {
+        return Ok((PathBuf::new(), vec![None]));
+    }
+    let (folder, targets) = asking::targets(args.target.as_deref(), context)?;
+    let shown = folder.strip_prefix(&context.environment.directory);
+    let folder = shown.map_or(folder.clone(), Path::to_owned);
+    Ok((folder, targets.into_iter().map(Some).collect()))
+}
+
+/// What servers offer: to a client that declares everything, and to one that declares nothing where that differs.
+fn offered(
+    servers: &[Option<NamedTarget>],
+    args: &LockArgs,
+    context: &Context,
+) -> Result<Vec<Locked>, Refusal> {
+    let mut offered = Vec::new();
+    for target in servers {
+        let to = |declares, clients| {
+            let mut typed = match target {
+                Some(target) => Typed::of(target, &args.server, context)?,
+                None => Typed::read(&args.server, context)?,
+            };
+            typed.declares = declares;
+            Ok::<_, Refusal>(Locked {
+                target: target.as_ref().map(|it| it.name.clone()),
+                clients,
+                catalog: of_server(&args.server, &typed, context)?,
+            })
+        };
+        let all = to(Declares::Everything, Clients::All)?;
+        let plain = to(Declares::Nothing, Clients::Plain)?;
+        offered.extend(lock::joined(all, plain));
+    }
+    Ok(offered)
+}
+
+/// What changed of each target, in words, and how bad it is at worst.
+fn compared(
+    locked: &[Locked],
+    offered: &[Locked],
+    file: &Path,
+) -> Result<(String, Option<Level>), Refusal> {
+    let (mut text, mut worst) = (String::new(), None);
+    for now in offered.chunk_by(|one, other| one.target == other.target) {
+        let target = now.first().and_then(|it| it.target.as_deref());
+        let before = locked.iter().filter(|it| it.target.as_deref() == target);
+        let before: Vec<Locked> = before.cloned().collect();
+        if before.is_empty() {
+            return Err(unknown(file, target));
+        }
+        let changes = lock::compare(&before, now);
+        worst = worst.max(changes.worst());
+        if let (Some(target), true) = (target, now.len() < offered.len()) {
+            text.extend(["target ", &*clean(target), ": "]);
+        }
+        text += &shown(&changes, false);
+    }
+    Ok((text, worst))
+}
+
+/// That a file says nothing of a server.
+fn unknown(path: &Path, target: Option<&str>) -> Refusal {
+    let what = target.map_or("a server without a target".to_owned(), |it| {
+        format!("the target `{}`", clean(it))
+    });
+    let message = format!("`{}` says nothing of {what}", path.display());
+    let refusal = Refusal::new(ExitCode::Failed, message);
+    refusal.with_help("`mcp-assert lock --update` adds it")
 }
 
 /// What the file holds; `None` if there is none.
@@ -84,7 +151,7 @@ fn locked(path: &Path) -> Result<Option<Vec<Locked>>, Refusal> {
 }
 
 fn unusable(path: &Path, why: &str) -> Refusal {
-    let message = format!("`{}` cannot be used: {}", path.display(), text::clean(why));
+    let message = format!("`{}` cannot be used: {}", path.display(), clean(why));
     Refusal::new(ExitCode::CouldNotRun, message)
 }
 

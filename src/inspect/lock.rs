@@ -74,7 +74,21 @@ pub(crate) fn joined(all: Locked, plain: Locked) -> Vec<Locked> {
     }
 }
 
-/// What changed against a file. What it says of all clients goes for those that declare nothing too, if it says nothing of
+/// A file with what targets offer now; what it says of other targets stays.
+pub(crate) fn updated(old: Vec<Locked>, offered: Vec<Locked>) -> Vec<Locked> {
+    let is_other = |it: &Locked| {
+        it.target.is_some()
+            && offered
+                .iter()
+                .all(|new| new.target.is_some() && new.target != it.target)
+    };
+    let mut all: Vec<Locked> = old.into_iter().filter(is_other).collect();
+    all.extend(offered);
+    all.sort_by(|one, other| one.target.cmp(&other.target));
+    all
+}
+
+/// What changed of one target against a file. What it says of all clients goes for those that declare nothing too, if it says nothing of
 /// them.
 pub(crate) fn compare(locked: &[Locked], offered: &[Locked]) -> Changes {
     let of = |all: &[Locked], clients| {

@@ -262,6 +262,37 @@ fn a_lock_file_is_written_checked_and_updated() {
 }
 
 #[test]
+fn targets_of_the_settings_are_locked_each_by_its_name() {
+    let project = project().file(
+        "mcp-assert.yaml",
+        "targets:\n  one: {command: python3, args: [server.py]}\n  two: {command: python3, args: [server.py, wide]}\n",
+    );
+    for (arguments, code, wanted) in [
+        (&["--target", "on"][..], 2, "did you mean `one`"),
+        (&["--target", "one"], 0, "wrote mcp-surface.lock.yaml"),
+        (&["--check"], 1, "says nothing of the target `two`"),
+        (&["--update", "--target", "two"], 0, "wrote "),
+        (
+            &["--check", "--target", "all"],
+            0,
+            "target one: no changes\ntarget two: no changes\n",
+        ),
+    ] {
+        let ran = project.run(&[&["lock"], arguments].concat());
+        let said = ran.stdout + &ran.stderr;
+        assert_eq!(ran.code, code, "{arguments:?}: {said}");
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+    let nothing = Project::new().run(&["lock"]);
+    assert_eq!(nothing.code, 2, "{}", nothing.stdout);
+    assert!(
+        nothing.stderr.contains("no server is given"),
+        "{}",
+        nothing.stderr
+    );
+}
+
+#[test]
 fn the_embedded_server_is_locked_without_loss() {
     let project = Project::new();
     let server = format!("{BINARY} serve");

@@ -147,12 +147,14 @@ fn settings_of(
     Some((settings, file))
 }
 
-/// The settings of the nearest folder upwards from the caller's directory that has a file, and what is wrong with them.
-pub fn nearest_settings(options: &LoadOptions<'_>) -> Option<(Settings, Vec<Diagnostic>)> {
+/// The nearest folder upwards from the caller's directory that has settings, what they say, and what is wrong with them.
+pub fn nearest_settings(options: &LoadOptions<'_>) -> Option<(PathBuf, Settings, Vec<Diagnostic>)> {
     let compiled = Compiled::default();
     let mut folders = options.environment.directory.ancestors();
-    let (settings, file) = folders.find_map(|folder| settings_of(folder, options, &compiled))?;
-    Some((settings, file.problems))
+    folders.find_map(|folder| {
+        let (settings, file) = settings_of(folder, options, &compiled)?;
+        Some((folder.to_owned(), settings, file.problems))
+    })
 }
 
 /// Whether a file with the settings' name is an assertion after all.
