@@ -176,9 +176,11 @@ assert:
   args: {\"a\":4,\"mode\":\"x\"}
   expect:
     not_error: true
+    not_empty: true
     json_path:
       \"$.sent.a\": 4
       \"$.sent.mode\": \"x\"
+      \"$.call\": {\"type\":\"number\"}
 timeout: 30s
 ";
     assert_eq!(project.read("evals/add.yaml"), wanted);
