@@ -6,7 +6,6 @@ use text::exit::ExitCode;
 /// Prints version, commit (if known at build time) and newest MCP revision.
 pub(super) fn version() -> ExitCode {
     let commit = option_env!("MCP_ASSERT_COMMIT")
-        .filter(|commit| !commit.is_empty())
         .map(|commit| format!("{commit}, "))
         .unwrap_or_default();
     let newest = Revision::ALL[Revision::ALL.len() - 1];
