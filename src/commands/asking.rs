@@ -140,21 +140,10 @@ pub(super) fn targets(
     else {
         return Err(nameless());
     };
-    let mut targets = settings.targets;
-    if let Some(name) = chosen.filter(|it| *it != ALL) {
-        let names: Vec<String> = targets.iter().map(|it| it.name.clone()).collect();
-        targets.retain(|it| it.name == name);
-        if targets.is_empty() {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let unknown = Refusal::invalid(format!("unknown target `{}`", clean(name)));
-            return Err(unknown.with_meant(name, "targets of the settings", &names));
-        }
-    }
+    let names = [chosen.unwrap_or(running::ALL_TARGETS).to_owned()];
+    let (targets, _) = running::targets(&names, &settings)?;
     Ok((folder, targets))
 }
-
-/// The word for all targets.
-const ALL: &str = "all";
 
 /// That no server is named.
 fn nameless() -> Refusal {

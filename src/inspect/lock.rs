@@ -88,8 +88,8 @@ pub(crate) fn updated(old: Vec<Locked>, offered: Vec<Locked>) -> Vec<Locked> {
     all
 }
 
-/// What changed of one target against a file. What it says of all clients goes for those that declare nothing too, if it says nothing of
-/// them.
+/// What changed of one target against a file. What the file says of all clients goes for those that declare nothing too, if
+/// it says nothing of them.
 pub(crate) fn compare(locked: &[Locked], offered: &[Locked]) -> Changes {
     let of = |all: &[Locked], clients| {
         let mut own = all.iter().filter(|it| it.clients == clients);

@@ -24,7 +24,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::{of_settings, open as open_fixture},
-    options::{Chosen, Prepared, load, prepare, unset_variables},
+    options::{ALL_TARGETS, Chosen, Prepared, load, prepare, targets, unset_variables},
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,

@@ -52,6 +52,9 @@ use text::{
     redact::Secrets,
 };
 
+/// The name that stands for all targets.
+pub(in crate::commands) const ALL_TARGETS: &str = "all";
+
 /// Everything known before the run.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -166,7 +169,7 @@ pub(crate) fn prepare(
     let environment = Arc::clone(&context.environment);
     let selection = &args.selection;
     let loaded = load(&suites, args, sources(args, chosen), &environment)?;
-    let (targets, other_targets) = targets(args, &loaded.settings)?;
+    let (targets, other_targets) = targets(&args.targets, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => {
             let part = args.shard.map_or(Part::Whole, Part::EveryNth);
@@ -407,14 +410,14 @@ fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filt
     }
 }
 
-/// The chosen targets (`all` in the order of the settings), and the others.
-fn targets(
-    args: &RunArgs,
+/// The targets of these names (`all` in the order of the settings), and the others.
+pub(in crate::commands) fn targets(
+    names: &[String],
     settings: &Settings,
 ) -> Result<(Vec<NamedTarget>, Vec<NamedTarget>), Refusal> {
     let mut chosen: Vec<NamedTarget> = Vec::new();
-    for name in &args.targets {
-        if name == "all" {
+    for name in names {
+        if name == ALL_TARGETS {
             chosen.extend(settings.targets.iter().cloned());
             continue;
         }
@@ -425,7 +428,7 @@ fn targets(
     }
     let mut seen = BTreeSet::new();
     chosen.retain(|target| seen.insert(target.name.clone()));
-    if !args.targets.is_empty() && chosen.is_empty() {
+    if !names.is_empty() && chosen.is_empty() {
         return Err(Refusal::invalid("`--target all` finds no targets")
             .with_help("name them under `targets:` in mcp-assert.yaml"));
     }
