@@ -11,6 +11,7 @@ use super::{options::RulesArgs, server::CatalogArgs};
 #[command(after_help = "\
 Examples:
   mcp-assert coverage --suite evals -- npx -y my-server
+  mcp-assert coverage --suite evals --target staging
   mcp-assert coverage --suite evals --catalog catalog.json --threshold tools=100,parameters=80
 
 Counted are assertions that can fail and are not skipped.

@@ -35,9 +35,9 @@ pub(crate) struct GenerateArgs {
     pub(crate) from: CatalogArgs,
 }
 
-/// Options of `init`.
+/// Options of `init`, which writes settings of its own.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(mut_arg("target", |it| it.hide(true)), after_help = "\
 Examples:
   mcp-assert init -- npx -y my-server
   mcp-assert init evals --ci --server 'python server.py'

@@ -6,9 +6,12 @@ use clap::{Args, ValueHint};
 
 use super::{diff::FailOn, server::ServerArgs};
 
+/// `--target`, which takes several here.
+const TARGET: &str = "A target of the nearest `mcp-assert.yaml` upwards, or `all`; default: all, if no server is given";
+
 /// Options of `lock`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(mut_arg("target", |it| it.help(TARGET)), after_help = "\
 The file holds what the server offers, sorted, one parameter a line, and no command line. It is meant to be committed and
 reviewed. Without an option it is written if there is none, and compared otherwise.
 
@@ -24,9 +27,6 @@ pub(crate) struct LockArgs {
     /// The file; default: `mcp-surface.lock.yaml`, beside the settings file if its targets are locked
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// A target of the nearest `mcp-assert.yaml` upwards, or `all`; default: all, if no server is given
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["server", "command", "image"])]
-    pub(crate) target: Option<String>,
     /// Print what differs, and write nothing
     #[arg(long, conflicts_with = "update")]
     pub(crate) check: bool,

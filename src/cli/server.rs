@@ -21,6 +21,9 @@ pub(crate) struct ServerArgs {
     /// The image of a container to start the command in
     #[arg(id = "image", long = "docker", value_name = "IMAGE")]
     pub(crate) docker: Option<String>,
+    /// A target of the nearest `mcp-assert.yaml` upwards; default: its only one, if no server is given
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["server", "command", "image"])]
+    pub(crate) target: Option<String>,
     /// How it is asked.
     #[command(flatten)]
     pub(crate) how: HowArgs,
@@ -50,7 +53,7 @@ pub(crate) struct HowArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct CatalogArgs {
     /// A saved catalog, or a result of `tools/list`, instead of a server: nothing is started
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["server", "command"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["server", "command", "target"])]
     pub(crate) catalog: Option<PathBuf>,
     /// Write what the server offers to this file, without its command, url, headers and times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -66,5 +69,12 @@ impl ServerArgs {
         let words = || shell_words::join(&self.command);
         let command = (!self.command.is_empty()).then(words);
         self.server.clone().or(command)
+    }
+
+    /// The option that names the server, as it is typed again; `None` for the only target.
+    pub(crate) fn named(&self) -> Option<[String; 2]> {
+        let target = || Some(["--target".to_owned(), self.target.clone()?]);
+        let server = self.typed().map(|it| ["--server".to_owned(), it]);
+        server.or_else(target)
     }
 }

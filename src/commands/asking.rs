@@ -131,32 +131,32 @@ pub(super) fn settings(context: &Context) -> Result<Option<(PathBuf, Settings)>,
     Err(Refusal::invalid("the settings file cannot be used").beside(problems))
 }
 
-/// The targets of the nearest settings file: the one of this name, or all; and the file's folder.
+/// The nearest settings file with those of its targets that are meant, the one of this name or all; and its folder.
 pub(super) fn targets(
     chosen: Option<&str>,
     context: &Context,
-) -> Result<(PathBuf, Vec<NamedTarget>), Refusal> {
-    let Some((folder, settings)) = settings(context)?.filter(|(_, it)| !it.targets.is_empty())
-    else {
-        return Err(nameless());
+) -> Result<(PathBuf, Settings), Refusal> {
+    let found = settings(context)?.filter(|(_, it)| !it.targets.is_empty());
+    let Some((folder, mut settings)) = found else {
+        return Err(match chosen {
+            None => Refusal::invalid("no server is given").with_help(
+                "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end; or under \
+                 `targets` in mcp-assert.yaml",
+            ),
+            Some(name) => Refusal::invalid(format!("unknown target `{name}`"))
+                .with_help("no `mcp-assert.yaml` in this folder or above it has `targets`"),
+        });
     };
     let names = [chosen.unwrap_or(running::ALL_TARGETS).to_owned()];
-    let (targets, _) = running::targets(&names, &settings)?;
-    Ok((folder, targets))
+    (settings.targets, _) = running::targets(&names, &settings)?;
+    Ok((folder, settings))
 }
 
-/// That no server is named.
-fn nameless() -> Refusal {
-    Refusal::invalid("no server is given").with_help(
-        "name it: `--server 'npx -y my-server'`, `--server URL`, or `-- npx -y my-server` at the end",
-    )
-}
-
-/// The values that are not shown of the server that the options name; none without a server.
-pub(super) fn secrets(args: &ServerArgs, context: &Context) -> Result<Secrets, Refusal> {
-    match args.typed().or(args.docker.clone()) {
-        Some(_) => Ok(secrets_of(&named(args)?.1, context)),
-        None => Ok(Secrets::default()),
+/// The values that are not shown of the server that is asked; none of a catalog.
+pub(super) fn secrets(args: &CatalogArgs, context: &Context) -> Result<Secrets, Refusal> {
+    match args.catalog {
+        Some(_) => Ok(Secrets::default()),
+        None => Ok(Typed::read(&args.server, context)?.secrets),
     }
 }
 
@@ -189,16 +189,20 @@ const MOST_STDERR: usize = 2_000;
 /// How long to wait for blocking work when the answers are there.
 const LAST_WORK: Duration = Duration::from_millis(100);
 
-/// A server as the command line names it.
+/// A server as the command line names it, or one of the settings' targets.
 pub(super) struct Typed {
-    /// As it was typed, for command lines that are shown.
+    /// As it was typed, for command lines that are shown; the name of a target.
     pub(super) text: String,
+    /// The target.
+    target: Option<NamedTarget>,
     /// How it is reached.
     server: Arc<Server>,
     revision: RevisionWanted,
     /// What the client declares.
     pub(super) declares: Declares,
     fixture: Option<Arc<Fixture>>,
+    /// The folder of the fixture.
+    folder: Option<PathBuf>,
     /// Values that are not shown.
     pub(super) secrets: Secrets,
     /// The headers as they were typed.
@@ -208,45 +212,44 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Reads the options.
+    /// Reads the options: the server that they name, else a target of the nearest settings.
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
-        let (text, server) = named(args)?;
-        let revision = revision(args.how.protocol.as_deref())?;
-        Self::new((text, server), revision, args, context)
-    }
-
-    /// A target of the settings.
-    pub(super) fn of(
-        target: &NamedTarget,
-        args: &ServerArgs,
-        context: &Context,
-    ) -> Result<Self, Refusal> {
-        let server = with_headers(Arc::new(target.server.clone()), &args.how.headers)?;
-        let revision = match args.how.protocol.as_deref() {
-            None => target.client.revision,
-            typed => revision(typed)?,
+        let mut folder = args.how.fixture.clone();
+        let mut fixture = folder.as_deref().map(running::open_fixture).transpose()?;
+        let mut target = None;
+        let (text, server) = if let Some(named) = named(args)? {
+            named
+        } else {
+            let (_, settings) = targets(args.target.as_deref(), context)?;
+            if folder.is_none() {
+                fixture = running::of_settings(&settings)?;
+                folder.clone_from(&settings.fixture);
+            }
+            let only = target.insert(only(settings.targets)?);
+            (only.name.clone(), Arc::new(only.server.clone()))
         };
-        Self::new((target.name.clone(), server), revision, args, context)
-    }
-
-    fn new(
-        (text, server): (String, Arc<Server>),
-        revision: RevisionWanted,
-        args: &ServerArgs,
-        context: &Context,
-    ) -> Result<Self, Refusal> {
-        let secrets = secrets_of(&server, context);
-        let fixture = args.how.fixture.as_deref();
+        let server = with_headers(server, &args.how.headers)?;
+        let revision = match (args.how.protocol.as_deref(), &target) {
+            (None, Some(target)) => target.client.revision,
+            (typed, _) => revision(typed)?,
+        };
         Ok(Self {
             text,
+            target,
+            secrets: secrets_of(&server, context),
             server,
             revision,
             declares: Declares::Everything,
-            fixture: fixture.map(running::open_fixture).transpose()?,
-            secrets,
+            fixture,
+            folder,
             headers: args.how.headers.clone(),
             image: args.docker.clone(),
         })
+    }
+
+    /// Whether it is behind a url.
+    pub(super) fn is_web(&self) -> bool {
+        matches!(self.server.target, Target::Url { .. })
     }
 
     /// What may be called unasked: all in a container without a network, what probably only reads in a process or
@@ -263,8 +266,8 @@ impl Typed {
     }
 
     /// What arguments can be made of: the fixture's first file, as the server sees it, and a listed resource.
-    pub(super) fn sources(args: &ServerArgs) -> Sources {
-        let folder = args.how.fixture.as_deref();
+    pub(super) fn sources(&self) -> Sources {
+        let folder = self.folder.as_deref();
         let file = folder.and_then(first_file);
         Sources {
             file: file.map(|file| format!("{{{{fixture}}}}/{file}")),
@@ -273,10 +276,11 @@ impl Typed {
         }
     }
 
-    /// The server as a suite names it, a YAML flow mapping. Values of options and variables whose names say that they are
-    /// secret, and all headers, are taken from the environment; [`Self::needed`] names the variables.
-    pub(super) fn yaml(&self) -> String {
-        self.written().0
+    /// The server as a suite names it, a YAML flow mapping; `None` of a target, which the settings name. Values of options
+    /// and variables whose names say that they are secret, and all headers, are taken from the environment;
+    /// [`Self::needed`] names the variables.
+    pub(super) fn yaml(&self) -> Option<String> {
+        self.target.is_none().then(|| self.written().0)
     }
 
     /// The variables that [`Self::yaml`] reads.
@@ -408,18 +412,27 @@ impl Typed {
     }
 }
 
-/// The server that the options name, as it was typed and as it is reached.
-fn named(args: &ServerArgs) -> Result<(String, Arc<Server>), Refusal> {
+/// The only one of the targets that are meant.
+fn only(mut targets: Vec<NamedTarget>) -> Result<NamedTarget, Refusal> {
+    let names: Vec<String> = targets.iter().map(|it| it.name.clone()).collect();
+    let last = targets.pop().filter(|_| targets.is_empty());
+    last.ok_or_else(|| {
+        Refusal::invalid("the settings have several targets")
+            .with_help(format!("name one with `--target`: {}", names.join(", ")))
+    })
+}
+
+/// The server that the command line names, as it was typed and as it is reached, without the headers.
+fn named(args: &ServerArgs) -> Result<Option<(String, Arc<Server>)>, Refusal> {
     let image = args.docker.as_deref().map(ImageBase::from_text);
-    let (text, server) = match (args.typed(), image) {
+    Ok(match (args.typed(), image) {
         (Some(text), image) => {
             let server = typed_server(&text, image)?;
-            (text, server)
+            Some((text, server))
         }
-        (None, Some(image)) => (String::new(), of_image(image)),
-        (None, None) => return Err(nameless()),
-    };
-    Ok((text, with_headers(server, &args.how.headers)?))
+        (None, Some(image)) => Some((String::new(), of_image(image))),
+        (None, None) => None,
+    })
 }
 
 /// The server of a command line or a url, in a container of an image if one is given.

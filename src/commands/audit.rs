@@ -40,14 +40,14 @@ fn carry_out(args: &AuditArgs, context: &Context) -> Result<ExitCode, Refusal> {
         } else {
             Which::Required
         },
-        sources: Typed::sources(&args.server),
+        sources: typed.sources(),
     };
     let audit = typed.with_servers(&args.server, context, async |asked| {
         let audit = audit::audit(asked, &limits).await;
         audit.map_err(|it| typed.unanswered(it))
     })?;
     let text = if args.json {
-        pretty(&document(&audit, args, &typed.text))
+        pretty(&document(&audit, args, &typed))
     } else {
         shown(&audit)
     };
@@ -201,20 +201,16 @@ fn one(out: &mut String, row: &Row) {
 }
 
 /// The report as JSON: the members of the Go tool's, and ours.
-fn document(audit: &Audit, args: &AuditArgs, server: &str) -> Value {
+fn document(audit: &Audit, args: &AuditArgs, typed: &Typed) -> Value {
     let scores: serde_json::Map<String, Value> = audit
         .groups()
         .into_iter()
         .map(|(kind, rows)| (kind.to_owned(), json!(Audit::score(rows))))
         .collect();
     let rows = |rows: &[Row]| rows.iter().map(row).collect::<Value>();
-    let transport = if text::web::has_web_scheme(server) {
-        "http"
-    } else {
-        "stdio"
-    };
+    let transport = if typed.is_web() { "http" } else { "stdio" };
     json!({
-        "server": server,
+        "server": typed.text,
         "transport": transport,
         "tool_count": audit.tools.len(),
         "results": rows(&audit.tools),

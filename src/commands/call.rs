@@ -141,8 +141,9 @@ fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
 
 /// The call as a suite file.
 fn kept(args: &CallArgs, typed: &Typed, called: &Called, context: &Context) -> String {
+    let server = typed.yaml();
     let stub = Stub {
-        server: Some(&typed.yaml()),
+        server: server.as_deref(),
         tool: &args.tool,
         arguments: &called.arguments,
         has_output_schema: called.has_output_schema,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Context, asking::Typed, findings, running::Refusal};
 use crate::{
-    cli::conform::ConformArgs,
+    cli::{conform::ConformArgs, server::ServerArgs},
     inspect::{
         conform::{self, CHECKS, Conformity, Verdict},
         server::Declares,
@@ -65,7 +65,8 @@ fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal>
             (_, _) => Ok(all),
         }
     })?;
-    let inspection = inspection(&found, &typed).cleaned(&Cleaner::new(typed.secrets.clone()));
+    let inspection =
+        inspection((&found, &typed), &server).cleaned(&Cleaner::new(typed.secrets.clone()));
     let json = || document(&found, &inspection);
     findings::deliver(&args.findings, &inspection, json, context)?;
     if let Some(why) = found.iter().find_map(|it| it.gone.as_ref()) {
@@ -84,7 +85,7 @@ fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal>
     })
 }
 
-fn inspection(found: &[Conformity], typed: &Typed) -> Inspection {
+fn inspection((found, typed): (&[Conformity], &Typed), args: &ServerArgs) -> Inspection {
     let server = found.iter().find_map(|it| it.offer.server());
     let mut findings = Vec::new();
     let mut not_called = Vec::new();
@@ -117,14 +118,13 @@ fn inspection(found: &[Conformity], typed: &Typed) -> Inspection {
     }
     let codes: Arc<[&'static str]> = CHECKS.iter().map(|check| check.code).collect();
     let judged: Vec<&str> = found.iter().filter_map(|it| it.offer.revision()).collect();
+    let named = args.named();
+    let named = named.iter().flatten().map(String::as_str);
     Inspection {
         command: "conform",
         server: server.unwrap_or_else(|| typed.text.clone()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        again: format!(
-            "mcp-assert conform --server {}",
-            shell_words::quote(&typed.text)
-        ),
+        again: shell_words::join(["mcp-assert", "conform"].into_iter().chain(named)),
         anchor: Path::new(ANCHOR).is_file().then(|| Place {
             file: ANCHOR.to_owned(),
             line: 1,

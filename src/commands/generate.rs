@@ -44,9 +44,14 @@ pub(super) fn generate(args: &GenerateArgs, context: &Context) -> ExitCode {
 
 /// Writes a suite: settings, assertions, and a workflow where it is wanted.
 pub(super) fn init(args: &InitArgs, context: &Context) -> ExitCode {
-    let written = match args.server.typed() {
-        Some(_) => begun(args, context),
-        None => begun_without_server(&args.folder, context),
+    let written = match (args.server.typed(), &args.server.target) {
+        (_, Some(_)) => Err(
+            Refusal::invalid("`init` writes settings of its own").with_help(
+                "`generate --output DIR --target NAME` adds assertions to a suite that is there",
+            ),
+        ),
+        (Some(_), None) => begun(args, context),
+        (None, None) => begun_without_server(&args.folder, context),
     };
     written.unwrap_or_else(|refusal| refusal.say(context))
 }
@@ -64,7 +69,7 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
         },
         here: Here::of(&context.environment),
     };
-    if server.typed().is_none() {
+    if args.from.catalog.is_some() {
         let offer = offer(&args.from, context)?;
         let called = offer
             .entries(Listing::Tools)
@@ -79,13 +84,12 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
     let allow = args
         .probe
         .then(|| allowed(args.allow, false).unwrap_or_else(|| typed.allows()));
-    let sources = Typed::sources(server);
+    let sources = typed.sources();
     let (offer, called) = typed.with_servers(server, context, async |asked| {
         asked_all(asked, &typed, allow, &sources).await
     })?;
     let yaml = typed.yaml();
-    let named = (!is_named).then_some(yaml.as_str());
-    manner.server = named;
+    manner.server = yaml.as_deref().filter(|_| !is_named);
     write_suite(&offer, &called, &manner, &mut files)?;
     tell_needed(&typed, context);
     Ok(files.told(context))
@@ -102,7 +106,7 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
     }
     let mut typed = Typed::read(&args.server, context)?;
     typed.declares = Declares::Nothing;
-    let sources = Typed::sources(&args.server);
+    let sources = typed.sources();
     let (offer, called) = typed.with_servers(&args.server, context, async |asked| {
         asked_all(asked, &typed, Some(Effect::Read), &sources).await
     })?;
@@ -115,7 +119,7 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let settings = format!(
         "# The defaults of all assertions in this folder.\n{}defaults:\n  server: {}\n  timeout: {}s\n",
         fixture.unwrap_or_default(),
-        typed.yaml(),
+        typed.yaml().unwrap_or_default(),
         args.server.how.timeout.as_secs().max(LEAST_TIMEOUT)
     );
     files.write(SETTINGS[0], &settings)?;
@@ -336,7 +340,7 @@ pub(super) fn write_audited(
         let tool = audit.offer.catalog.tool(&row.name);
         let is_skipped = row.seen.class == Class::Skipped;
         let stub = Stub {
-            server: Some(&server),
+            server: server.as_deref(),
             tool: &row.name,
             arguments: &row.arguments,
             has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),

@@ -74,7 +74,7 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
     };
     let is_lost = probed.is_lost;
     let looked = lint::look(&offer, &options, calls);
-    let secrets = asking::secrets(&args.from.server, context)?;
+    let secrets = asking::secrets(&args.from, context)?;
     let mut inspection =
         inspection(args, &options, &offer, (looked, probed)).cleaned(&Cleaner::new(secrets));
     if let Some(file) = catalog {
@@ -245,20 +245,16 @@ fn inspection(
         .as_ref()
         .map(|it| it.display().to_string());
     let settings = Path::new(SETTINGS).is_file().then(|| SETTINGS.to_owned());
-    let typed = args.from.server.typed().unwrap_or_default();
-    let (option, from) = match &catalog {
-        Some(file) => ("--catalog", file),
-        None => ("--server", &typed),
-    };
+    let of_catalog = catalog.clone().map(|file| ["--catalog".to_owned(), file]);
+    let from = of_catalog.or_else(|| args.from.server.named());
     Inspection {
         command: "lint",
-        server: offer.server().unwrap_or_else(|| from.clone()),
+        again: format!("mcp-assert lint{}", repeated(args, from.as_ref())),
+        server: offer
+            .server()
+            .or(from.map(|[_, it]| it))
+            .unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        again: format!(
-            "mcp-assert lint {option} {}{}",
-            shell_words::quote(from),
-            repeated(args)
-        ),
         anchor: catalog.clone().or(settings).map(|file| Place {
             file,
             line: 1,
@@ -273,12 +269,15 @@ fn inspection(
 }
 
 /// The options that decide what is found, as they are typed again. Values of headers are secret.
-fn repeated(args: &LintArgs) -> String {
+fn repeated(args: &LintArgs, from: Option<&[String; 2]>) -> String {
     let server = &args.from.server;
     let mut words: Vec<String> = Vec::new();
     let mut add = |option: &str, value: Option<&str>| {
         words.extend(value.map(|it| format!("{option} {}", shell_words::quote(it))));
     };
+    if let Some([option, value]) = from {
+        add(option, Some(value));
+    }
     let header = |it: &str| format!("{}: …", it.split(':').next().unwrap_or_default());
     for it in &server.how.headers {
         add("--header", Some(&header(it)));

@@ -22,12 +22,7 @@ pub(super) fn list(args: &ListArgs, context: &Context) -> ExitCode {
 
 fn carry_out(args: &ListArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let offer = asking::offered(&args.from, context)?;
-    let server = args
-        .from
-        .server
-        .typed()
-        .unwrap_or_else(|| "COMMAND".to_owned());
-    let text = asking::secrets(&args.from.server, context)?.mask(&shown(args, &offer, &server)?);
+    let text = asking::secrets(&args.from, context)?.mask(&shown(args, &offer)?);
     if !print(&text, args.json, context) {
         return Ok(ExitCode::CouldNotRun);
     }
@@ -35,7 +30,7 @@ fn carry_out(args: &ListArgs, context: &Context) -> Result<ExitCode, Refusal> {
 }
 
 /// What is printed.
-fn shown(args: &ListArgs, offer: &Offer, server: &str) -> Result<String, Refusal> {
+fn shown(args: &ListArgs, offer: &Offer) -> Result<String, Refusal> {
     let only = args.list.map(listing);
     let (Some(listing), Some(name)) = (only, &args.name) else {
         return Ok(match (args.json, only) {
@@ -51,7 +46,13 @@ fn shown(args: &ListArgs, offer: &Offer, server: &str) -> Result<String, Refusal
     });
     match found {
         Some(entry) if args.json => Ok(pretty(entry)),
-        Some(entry) => Ok(list::entry(listing, entry, server)),
+        Some(entry) => {
+            let of_catalog = args.from.catalog.is_some();
+            let command = of_catalog.then(|| ["--server".to_owned(), "COMMAND".to_owned()]);
+            let server = command.or_else(|| args.from.server.named());
+            let words: Vec<&str> = server.iter().flatten().map(String::as_str).collect();
+            Ok(list::entry(listing, entry, &words))
+        }
         None => Err(unknown(offer, listing, name)),
     }
 }

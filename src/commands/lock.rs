@@ -20,7 +20,7 @@ use crate::{
     },
 };
 use report::{changes::Level, surface::locked::Clients};
-use suite::{discover::LOCK, settings::NamedTarget};
+use suite::discover::LOCK;
 use text::{clean, exit::ExitCode};
 
 /// Writes the file, or compares it with the server.
@@ -63,39 +63,36 @@ fn carry_out(args: &LockArgs, context: &Context) -> Result<ExitCode, Refusal> {
     Err(refusal.with_help("if that is intended, `mcp-assert lock --update` writes the file anew"))
 }
 
-/// The servers that are locked, `None` for the one of the command line, and the folder that the file is for.
-fn servers(
-    args: &LockArgs,
-    context: &Context,
-) -> Result<(PathBuf, Vec<Option<NamedTarget>>), Refusal> {
+/// The targets that are locked, `None` for the server of the command line, and the folder that the file is for.
+fn servers(args: &LockArgs, context: &Context) -> Result<(PathBuf, Vec<Option<String>>), Refusal> {
     let server = &args.server;
     if server.typed().is_some() || server.docker.is_some() {
         return Ok((PathBuf::new(), vec![None]));
     }
-    let (folder, targets) = asking::targets(args.target.as_deref(), context)?;
+    let (folder, settings) = asking::targets(server.target.as_deref(), context)?;
     let shown = folder.strip_prefix(&context.environment.directory);
     let folder = shown.map_or(folder.clone(), Path::to_owned);
-    Ok((folder, targets.into_iter().map(Some).collect()))
+    let targets = settings.targets.into_iter();
+    Ok((folder, targets.map(|it| Some(it.name)).collect()))
 }
 
 /// What servers offer: to a client that declares everything, and to one that declares nothing where that differs.
 fn offered(
-    servers: &[Option<NamedTarget>],
+    servers: &[Option<String>],
     args: &LockArgs,
     context: &Context,
 ) -> Result<Vec<Locked>, Refusal> {
     let mut offered = Vec::new();
     for target in servers {
+        let mut server = args.server.clone();
+        server.target.clone_from(target);
         let to = |declares, clients| {
-            let mut typed = match target {
-                Some(target) => Typed::of(target, &args.server, context)?,
-                None => Typed::read(&args.server, context)?,
-            };
+            let mut typed = Typed::read(&server, context)?;
             typed.declares = declares;
             Ok::<_, Refusal>(Locked {
-                target: target.as_ref().map(|it| it.name.clone()),
+                target: target.clone(),
                 clients,
-                catalog: of_server(&args.server, &typed, context)?,
+                catalog: of_server(&server, &typed, context)?,
             })
         };
         let all = to(Declares::Everything, Clients::All)?;

@@ -57,7 +57,7 @@ fn heading(offer: &Offer) -> String {
 }
 
 /// One entry whole: what is said of it, its parameters, its schema, and how to call it from the command line.
-pub(crate) fn entry(listing: Listing, entry: &Value, server: &str) -> String {
+pub(crate) fn entry(listing: Listing, entry: &Value, server: &[&str]) -> String {
     let mut out = format!("{}\n", signature(listing, entry));
     for word in ["title", "description"] {
         if let Some(said) = parameters::text(entry, word) {
@@ -87,14 +87,14 @@ pub(crate) fn entry(listing: Listing, entry: &Value, server: &str) -> String {
 }
 
 /// A command line that calls the tool with arguments that its schema suggests.
-fn sample_call(tool: &Value, server: &str) -> String {
+fn sample_call(tool: &Value, server: &[&str]) -> String {
     let empty = Value::Object(Map::new());
     let schema = tool.get("inputSchema").unwrap_or(&empty);
     let sample = sample(schema, Which::Required, &Sources::default());
     let sample = sample.arguments.as_object().cloned().unwrap_or_default();
     let name = parameters::text(tool, "name").unwrap_or_default();
-    let mut words = vec!["mcp-assert", "call", "--server", server, &name].into_iter();
-    let mut line = shell_words::join(words.by_ref());
+    let words = [&["mcp-assert", "call"], server, &[&name]].concat();
+    let mut line = shell_words::join(words);
     for (name, value) in &sample {
         let text = value.as_str().map(str::to_owned);
         let value = text.unwrap_or_else(|| value.to_string());

@@ -691,3 +691,93 @@ fn coverage_counts_what_can_fail_and_runs() {
     assert_eq!(coverage(&["--threshold", "parameter=80"]).code, 2);
     assert_eq!(coverage(&["--suite", "nonsuch"]).code, 2);
 }
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn questions_go_to_a_target_of_the_settings_above() {
+    let minimal = "{builtin: minimal}";
+    let one = format!("targets: {{small: {minimal}}}\n");
+    let two = format!("targets:\n  small: {minimal}\n  other: {minimal}\n");
+    let suite = "name: a\nserver: {builtin: minimal}\nassert: {tool: test_simple_text}\n";
+    let none = "jobs: 1\n";
+    for (settings, arguments, code, wanted) in [
+        (
+            &*one,
+            &["coverage"][..],
+            0,
+            "tools           1 of 1    100 %",
+        ),
+        (&one, &["coverage", "--target", "small"], 0, "100 %"),
+        (&two, &["coverage", "--target", "other"], 0, "100 %"),
+        (
+            &two,
+            &["coverage"],
+            2,
+            "name one with `--target`: small, other",
+        ),
+        (
+            &two,
+            &["coverage", "--target", "smal"],
+            2,
+            "did you mean `small`?",
+        ),
+        (
+            none,
+            &["coverage", "--target", "small"],
+            2,
+            "unknown target `small`",
+        ),
+        (none, &["coverage"], 2, "no server is given"),
+        (
+            &one,
+            &["coverage", "--target", "small", "--catalog", "c.json"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &one,
+            &["list", "tools", "test_simple_text"],
+            0,
+            "mcp-assert call test_simple_text\n",
+        ),
+        (
+            &two,
+            &["lint", "--target", "small", "--profile", "all"],
+            0,
+            "again: mcp-assert lint --target small --profile all\n",
+        ),
+        (
+            &two,
+            &["conform", "--target", "small"],
+            0,
+            "judged on 2025-11-25",
+        ),
+        (
+            &two,
+            &["call", "--target", "small", "test_simple_text"],
+            0,
+            "simple text",
+        ),
+        (
+            &two,
+            &["generate", "--output", "new", "--target", "small"],
+            0,
+            "wrote 2 files",
+        ),
+        (
+            &two,
+            &["init", "--target", "small"],
+            2,
+            "`generate --output DIR --target NAME`",
+        ),
+    ] {
+        let project = Project::new().file("mcp-assert.yaml", settings);
+        let project = project.file("below/evals/a.yaml", suite);
+        let mut command = project.command(arguments);
+        command.current_dir(project.path().join("below"));
+        let ran = project.finish(command);
+        let said = ran.stdout + &ran.stderr;
+        assert_eq!(ran.code, code, "{arguments:?}: {said}");
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+}
