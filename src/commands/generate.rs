@@ -19,7 +19,7 @@ use crate::{
     inspect::{
         audit::Audit,
         catalog::Offer,
-        effect::{Effect, effect},
+        effect::{Effect, effect, reason},
         parameters::text,
         probe::Class,
         sample::{Sample, Sources, Which, sample},
@@ -279,7 +279,7 @@ fn skipped(called: &Called, most: Effect) -> Option<String> {
             "replace the arguments; its own schema refuses these: {why}"
         ));
     }
-    (called.effect > most).then(|| called.effect.reason().to_owned())
+    (called.effect > most).then(|| reason(called.effect).to_owned())
 }
 
 /// How a suite is written.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     catalog::Offer,
-    effect::{Effect, effect},
+    effect::{Effect, effect, reason},
     parameters,
     probe::{Class, Seen, judge},
     sample::{Sources, Which, sample},
@@ -278,7 +278,7 @@ impl Prober<'_> {
             Some("left out by --only or --skip".to_owned())
         } else if effect > limits.allow {
             let word = effect.word();
-            Some(format!("{}: `--allow {word}` calls it", effect.reason()))
+            Some(format!("{}: `--allow {word}` calls it", reason(effect)))
         } else {
             None
         };

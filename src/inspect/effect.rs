@@ -3,20 +3,7 @@
 use serde_json::Value;
 
 use super::parameters;
-
-/// What a call may do, by the tool's annotations and its name. Annotations are the claims of an untrusted party; where they
-/// are missing, MCP says destructive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Effect {
-    /// Declared `readOnlyHint: true`, and its name says nothing else.
-    Read,
-    /// Declares nothing, and its name begins with a word for reading.
-    Likely,
-    /// Declared `destructiveHint: false`.
-    Write,
-    /// Anything else.
-    Destructive,
-}
+pub(crate) use suite::settings::Effect;
 
 /// First words of names that read.
 const READS: [&str; 21] = [
@@ -34,7 +21,8 @@ const WRITES: [&str; 45] = [
     "stop", "submit", "update", "upload", "wipe", "write",
 ];
 
-/// What a call of this tool may do.
+/// What a call of this tool may do, by its annotations and its name. Annotations are the claims of an untrusted party;
+/// where they are missing, MCP says destructive.
 pub(crate) fn effect(tool: &Value) -> Effect {
     let name = parameters::text(tool, "name").unwrap_or_default();
     let words = words(&name);
@@ -80,28 +68,13 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-impl Effect {
-    /// All of them, the mildest first.
-    pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Likely, Self::Write, Self::Destructive];
-
-    /// The word for `--allow`.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Likely => "likely",
-            Self::Write => "write",
-            Self::Destructive => "destructive",
-        }
-    }
-
-    /// Why a call that may do this is not made.
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
-            Self::Read => "it is declared to only read",
-            Self::Likely => "nothing is declared, and its name says that it reads",
-            Self::Write => "it is declared to change something",
-            Self::Destructive => "nothing declares that it is not destructive",
-        }
+/// Why a call that may do this is not made.
+pub(crate) fn reason(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "it is declared to only read",
+        Effect::Likely => "nothing is declared, and its name says that it reads",
+        Effect::Write => "it is declared to change something",
+        Effect::Destructive => "nothing declares that it is not destructive",
     }
 }
 

@@ -115,6 +115,34 @@ pub struct NamedTarget {
     pub revisions: Option<Revisions>,
 }
 
+/// What a call of a tool may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// It only reads.
+    Read,
+    /// It probably only reads.
+    Likely,
+    /// It changes something, and destroys nothing.
+    Write,
+    /// Anything else.
+    Destructive,
+}
+
+impl Effect {
+    /// All of them, the mildest first.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Likely, Self::Write, Self::Destructive];
+
+    /// The word for `--allow` and in the settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Likely => "likely",
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+}
+
 /// Keys of an assertion that cannot have a default.
 const NO_DEFAULT: [&str; 5] = ["name", "description", "trace", "audit_log", "parallel"];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Options, rule::Findings, rules, schema::escaped};
 use crate::inspect::{
     catalog::Offer,
-    effect::{Effect, effect},
+    effect::{Effect, effect, reason},
     sample::{Sources, Which, sample},
     server::Open,
 };
@@ -173,7 +173,7 @@ impl Prober<'_> {
         let effect = effect(tool);
         if effect > self.limits.allowed {
             let option = format!("--allow {}", effect.word());
-            let it = skipped(effect.reason().to_owned(), Some(option));
+            let it = skipped(reason(effect).to_owned(), Some(option));
             return self.probed.not_called.push(it);
         }
         let empty = json!({});
