@@ -17,7 +17,7 @@ use crate::{
     deliver::stdout::Stdout,
     inspect::{
         catalog::Offer,
-        effect::Effect,
+        effect::{Effect, Effects},
         sample::{Sources, first_file},
         server::{Asked, Declares, Open, Unanswered},
         written,
@@ -193,8 +193,10 @@ const LAST_WORK: Duration = Duration::from_millis(100);
 pub(super) struct Typed {
     /// As it was typed, for command lines that are shown; the name of a target.
     pub(super) text: String,
-    /// The target.
-    target: Option<NamedTarget>,
+    /// Whether it is a target.
+    is_target: bool,
+    /// What its tools may do, as far as the settings say it of a target.
+    pub(super) effects: Effects,
     /// How it is reached.
     server: Arc<Server>,
     revision: RevisionWanted,
@@ -235,7 +237,8 @@ impl Typed {
         };
         Ok(Self {
             text,
-            target,
+            is_target: target.is_some(),
+            effects: target.map(|it| it.effects).unwrap_or_default(),
             secrets: secrets_of(&server, context),
             server,
             revision,
@@ -280,7 +283,7 @@ impl Typed {
     /// and variables whose names say that they are secret, and all headers, are taken from the environment;
     /// [`Self::needed`] names the variables.
     pub(super) fn yaml(&self) -> Option<String> {
-        self.target.is_none().then(|| self.written().0)
+        (!self.is_target).then(|| self.written().0)
     }
 
     /// The variables that [`Self::yaml`] reads.
@@ -354,6 +357,7 @@ impl Typed {
             declares: self.declares,
             revision: self.revision,
             host: &host,
+            effects: &self.effects,
             image,
             timeout: args.how.timeout,
         };

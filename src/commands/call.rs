@@ -14,6 +14,7 @@ use crate::{
     cli::call::CallArgs,
     inspect::{
         call::{self, Answered},
+        effect::Effect,
         parameters,
         server::{Open, Unanswered},
         stub::{Here, Stub, Wanted},
@@ -88,9 +89,11 @@ async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Calle
         .and_then(|tool| tool.get("inputSchema"))
         .unwrap_or(&empty);
     let arguments = arguments(args, schema)?;
-    let reads = tool.and_then(|tool| tool.get("annotations")?.get("readOnlyHint")?.as_bool());
+    let hint = tool.and_then(|tool| tool.get("annotations")?.get("readOnlyHint")?.as_bool());
+    let told = typed.effects.of(&args.tool);
+    let reads = told.map_or(hint == Some(true), |it| it == Effect::Read);
     let seen = answer(open, typed, args, &arguments).await?;
-    let again = if args.save.is_some() && reads == Some(true) {
+    let again = if args.save.is_some() && reads {
         Some(answer(open, typed, args, &arguments).await?)
     } else {
         None

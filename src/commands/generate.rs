@@ -19,7 +19,7 @@ use crate::{
     inspect::{
         audit::Audit,
         catalog::Offer,
-        effect::{Effect, effect, reason},
+        effect::{Effect, Effects, effect, reason},
         parameters::text,
         probe::Class,
         sample::{Sample, Sources, Which, sample},
@@ -74,7 +74,7 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
         let called = offer
             .entries(Listing::Tools)
             .iter()
-            .map(|tool| Called::untouched(tool, &Sources::default()));
+            .map(|tool| Called::untouched(tool, &Sources::default(), &Effects::default()));
         let called: Vec<Called> = called.collect();
         write_suite(&offer, &called, &manner, &mut files)?;
         return Ok(files.told(context));
@@ -203,13 +203,15 @@ struct Called {
     tool: Value,
     sample: Sample,
     effect: Effect,
+    /// Why it is not called for its effect.
+    reason: String,
     seen: Option<Observation>,
     again: Option<Observation>,
 }
 
 impl Called {
     /// A tool that is not called.
-    fn untouched(tool: &Value, sources: &Sources) -> Self {
+    fn untouched(tool: &Value, sources: &Sources, told: &Effects) -> Self {
         let empty = json!({});
         let schema = tool.get("inputSchema").unwrap_or(&empty);
         Self {
@@ -219,7 +221,8 @@ impl Called {
                 Which::Required,
                 &sources.of_tool(&text(tool, "name").unwrap_or_default()),
             ),
-            effect: effect(tool),
+            effect: effect(tool, told),
+            reason: reason(tool, told),
             seen: None,
             again: None,
         }
@@ -244,7 +247,7 @@ async fn asked_all(
     sources.resource = resources.first().map(|uri| (*uri).to_owned());
     let tools = offer.entries(Listing::Tools).iter();
     let mut called: Vec<Called> = tools
-        .map(|tool| Called::untouched(tool, &sources))
+        .map(|tool| Called::untouched(tool, &sources, &typed.effects))
         .collect();
     for one in &mut called {
         if allow.is_none_or(|allow| one.effect > allow) || one.sample.refused.is_some() {
@@ -279,7 +282,7 @@ fn skipped(called: &Called, most: Effect) -> Option<String> {
             "replace the arguments; its own schema refuses these: {why}"
         ));
     }
-    (called.effect > most).then(|| reason(called.effect).to_owned())
+    (called.effect > most).then(|| called.reason.clone())
 }
 
 /// How a suite is written.

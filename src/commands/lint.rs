@@ -62,19 +62,26 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
         ("--save-catalog", args.from.save_catalog.as_deref()),
     ];
     findings::check(&args.findings, (&read, &written), context)?;
+    let typed = match catalog {
+        Some(_) => None,
+        None => Some(Typed::read(&args.from.server, context)?),
+    };
     let settings = asking::settings(context)?;
     let settings = settings.map_or_else(LintSettings::default, |(_, it)| it.lint);
-    let options = options(args, &settings)?;
+    let mut options = options(args, &settings)?;
+    let (secrets, effects) = typed
+        .as_ref()
+        .map(|it| (it.secrets.clone(), it.effects.clone()))
+        .unwrap_or_default();
+    options.effects = effects;
     let known = args.baseline.as_deref().map(baseline).transpose()?;
     let calls = args.call_tools || args.detect_nondeterminism;
-    let (offer, probed) = if calls {
-        called(args, &options, context)?
-    } else {
-        (asking::offer(&args.from, context)?, Probed::default())
+    let (offer, probed) = match &typed {
+        Some(typed) if calls => called(args, typed, &options, context)?,
+        Some(_) | None => (asking::offer(&args.from, context)?, Probed::default()),
     };
     let is_lost = probed.is_lost;
     let looked = lint::look(&offer, &options, calls);
-    let secrets = asking::secrets(&args.from, context)?;
     let mut inspection =
         inspection(args, &options, &offer, (looked, probed)).cleaned(&Cleaner::new(secrets));
     if let Some(file) = catalog {
@@ -106,6 +113,7 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
 /// Asks the server, and calls what may be called in the same session.
 fn called(
     args: &LintArgs,
+    asked: &Typed,
     options: &Options,
     context: &Context,
 ) -> Result<(Offer, Probed), Refusal> {
@@ -114,9 +122,7 @@ fn called(
         most_bytes: args.max_response_kb.saturating_mul(1024),
         repeats: args.detect_nondeterminism,
     };
-    let server = &args.from.server;
-    let asked = Typed::read(server, context)?;
-    let (offer, probed) = asked.ask(server, context, async |open| {
+    let (offer, probed) = asked.ask(&args.from.server, context, async |open| {
         let offer = open.offer().await;
         asking::complete(&offer)?;
         let probed = probe::probe(open, &offer, limits, options).await;

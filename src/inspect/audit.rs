@@ -270,7 +270,8 @@ impl Prober<'_> {
 
     async fn tool(&mut self, tool: &Value, limits: &Limits<'_>) -> Row {
         let name = parameters::text(tool, "name").unwrap_or_default();
-        let effect = effect(tool);
+        let told = self.asked.effects;
+        let effect = effect(tool, told);
         let empty = json!({});
         let schema = tool.get("inputSchema").unwrap_or(&empty);
         let made = sample(schema, limits.which, &limits.sources);
@@ -278,7 +279,7 @@ impl Prober<'_> {
             Some("left out by --only or --skip".to_owned())
         } else if effect > limits.allow {
             let word = effect.word();
-            Some(format!("{}: `--allow {word}` calls it", reason(effect)))
+            Some(format!("{}: `--allow {word}` calls it", reason(tool, told)))
         } else {
             None
         };

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::parameters;
-pub(crate) use suite::settings::Effect;
+pub(crate) use suite::settings::{Effect, Effects};
 
 /// First words of names that read.
 const READS: [&str; 21] = [
@@ -21,10 +21,13 @@ const WRITES: [&str; 45] = [
     "stop", "submit", "update", "upload", "wipe", "write",
 ];
 
-/// What a call of this tool may do, by its annotations and its name. Annotations are the claims of an untrusted party;
+/// What a call of this tool may do: as the user says, else by its annotations and its name. Annotations are the claims of an untrusted party;
 /// where they are missing, MCP says destructive.
-pub(crate) fn effect(tool: &Value) -> Effect {
+pub(crate) fn effect(tool: &Value, told: &Effects) -> Effect {
     let name = parameters::text(tool, "name").unwrap_or_default();
+    if let Some(effect) = told.of(&name) {
+        return effect;
+    }
     let words = words(&name);
     let writes = words.iter().any(|word| WRITES.contains(&&**word));
     let annotations = tool.get("annotations").filter(|it| it.is_object());
@@ -68,21 +71,26 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Why a call that may do this is not made.
-pub(crate) fn reason(effect: Effect) -> &'static str {
-    match effect {
+/// Why a call of this tool is not made.
+pub(crate) fn reason(tool: &Value, told: &Effects) -> String {
+    let name = parameters::text(tool, "name").unwrap_or_default();
+    if let Some(effect) = told.of(&name) {
+        return format!("the settings say `{}`", effect.word());
+    }
+    let why = match effect(tool, told) {
         Effect::Read => "it is declared to only read",
         Effect::Likely => "nothing is declared, and its name says that it reads",
         Effect::Write => "it is declared to change something",
         Effect::Destructive => "nothing declares that it is not destructive",
-    }
+    };
+    why.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Effect, effect, words};
+    use super::{Effect, Effects, effect, words};
 
     #[test]
     fn names_are_divided_into_words() {
@@ -112,7 +120,8 @@ mod tests {
     #[test]
     fn an_effect_is_what_is_declared_unless_the_name_says_more() {
         let tool = |name: &str, annotations: Value| {
-            effect(&json!({"name": name, "annotations": annotations}))
+            let tool = json!({"name": name, "annotations": annotations});
+            effect(&tool, &Effects::default())
         };
         let none = Value::Null;
         let read = json!({"readOnlyHint": true});

@@ -38,7 +38,7 @@ use mcp::{
 };
 use suite::model::{runtime_rules::Lookup, server::Target};
 
-use super::catalog::Offer;
+use super::{catalog::Offer, effect::Effects};
 
 /// What is asked, and how long each step of it may take.
 pub(crate) struct Asked<'a> {
@@ -50,6 +50,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) revision: RevisionWanted,
     /// What servers are started with.
     pub(crate) host: &'a Host,
+    /// What the user says of its tools.
+    pub(crate) effects: &'a Effects,
     /// The image of its container, when it has one.
     pub(crate) image: Option<Arc<ReadyImage>>,
     /// The time for start and handshake together, for the lists, and for each call.

@@ -781,3 +781,39 @@ fn questions_go_to_a_target_of_the_settings_above() {
         assert!(said.contains(wanted), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn what_the_settings_say_of_a_tool_decides_whether_it_is_called() {
+    let settings = "targets:
+  small:
+    command: python3
+    args: [server.py]
+    effects: {evil: read, fatal: destructive, add: write}
+  other: {builtin: minimal}
+";
+    for (arguments, wanted) in [
+        (&["audit"][..], "evil\n"),
+        (&["audit", "--allow", "write"], "add\nevil\n"),
+        (&["generate", "--output", "new", "--probe"], "evil\nevil\n"),
+        (&["lint", "--call-tools"], "evil\n"),
+        (&["lint", "--detect-nondeterminism"], "evil\nevil\n"),
+        (&["conform"], "evil\n"),
+        (&["call", "evil", "--save", "a.yaml"], "evil\nevil\n"),
+        (
+            &["call", "add", "a=3", "mode=x", "--save", "a.yaml"],
+            "add\n",
+        ),
+    ] {
+        let project = project().file("mcp-assert.yaml", settings);
+        let ran = project.run(&[arguments, &["--target", "small"]].concat());
+        assert!(ran.code < 2, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        let calls = project
+            .read("calls.txt")
+            .replace("mcp-assert-unknown\n", "");
+        assert_eq!(calls, wanted, "{arguments:?}");
+    }
+    let skipped = project().file("mcp-assert.yaml", settings);
+    let skipped = skipped.run(&["audit", "--target", "small"]).stdout;
+    let wanted = "the settings say `destructive`: `--allow destructive` calls it";
+    assert!(skipped.contains(wanted), "{skipped}");
+}

@@ -113,6 +113,8 @@ pub struct NamedTarget {
     pub client: ClientBehaviour,
     /// The revisions that assertions on it are repeated on, where it names several.
     pub revisions: Option<Revisions>,
+    /// What calls of its tools may do.
+    pub effects: Effects,
 }
 
 /// What a call of a tool may do.
@@ -140,6 +142,30 @@ impl Effect {
             Self::Write => "write",
             Self::Destructive => "destructive",
         }
+    }
+}
+
+/// What the user says of tools, by patterns of their names.
+#[derive(Debug, Clone, Default)]
+pub struct Effects(Vec<(GlobMatcher, Effect)>);
+
+impl FromIterator<(GlobMatcher, Effect)> for Effects {
+    fn from_iter<I: IntoIterator<Item = (GlobMatcher, Effect)>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}
+
+impl Effects {
+    /// What is said of a tool: under its name, else under the pattern that fits it with the most characters besides `*`
+    /// and `?`. Of patterns that fit equally well the greater effect holds.
+    pub fn of(&self, tool: &str) -> Option<Effect> {
+        let ranked = self.0.iter().filter_map(|(glob, effect)| {
+            let pattern = glob.glob().glob();
+            let is_name = pattern == tool;
+            let characters = pattern.chars().filter(|it| !"*?".contains(*it)).count();
+            (is_name || glob.is_match(tool)).then_some((is_name, characters, *effect))
+        });
+        ranked.max().map(|(_, _, effect)| effect)
     }
 }
 
@@ -282,13 +308,7 @@ fn lint_settings(raw: RawLint, lowering: &mut Lowering<'_>) -> LintSettings {
                 lowering.problem(at, problems::missing_key(key, "an entry of `allow`"));
             }
         }
-        let name = value(raw.name).and_then(|name| {
-            let glob = Glob::new(&name.text).map_err(|error| {
-                let reason = error.kind().to_string();
-                lowering.problem(name.at, problems::bad_glob(&name.text, &reason));
-            });
-            glob.ok().map(|glob| glob.compile_matcher())
-        });
+        let name = value(raw.name).and_then(|name| glob(&name.text, name.at, lowering));
         if let (Some(code), Some(reason)) = (code, reason) {
             lint.allow.push(Allowed {
                 code: code.text,
@@ -300,6 +320,15 @@ fn lint_settings(raw: RawLint, lowering: &mut Lowering<'_>) -> LintSettings {
         }
     }
     lint
+}
+
+/// A pattern of names. An invalid one is reported.
+fn glob(text: &str, at: At, lowering: &mut Lowering<'_>) -> Option<GlobMatcher> {
+    let glob = Glob::new(text).map_err(|error| {
+        let reason = error.kind().to_string();
+        lowering.problem(at, problems::bad_glob(text, &reason));
+    });
+    glob.ok().map(|glob| glob.compile_matcher())
 }
 
 /// A path from the settings' folder. An empty one is reported.
@@ -341,26 +370,48 @@ fn reports(texts: Texts, lowering: &mut Lowering<'_>) -> Vec<String> {
 
 /// The servers of `targets`.
 fn named_targets(table: Table<Box<RawServer>>, lowering: &mut Lowering<'_>) -> Vec<NamedTarget> {
-    let targets = table.0.into_iter().map(|(Key { text: name, at }, value)| {
-        let reason = match name.as_str() {
-            "" => Some("it has no name"),
-            "all" => Some("`--target all` means every target"),
-            name if name.contains(',') => Some("a comma parts the names of `--target`"),
-            _ => None,
-        };
-        if let Some(reason) = reason {
-            lowering.problem(at, problems::no_target_name(&name, reason));
-        }
-        let field = Field { value, key: at, at };
-        let (server, (client, revisions)) = lowering.named_server(field);
-        NamedTarget {
-            name,
-            server,
-            client,
-            revisions,
-        }
-    });
+    let targets = table
+        .0
+        .into_iter()
+        .map(|(Key { text: name, at }, mut value)| {
+            let reason = match name.as_str() {
+                "" => Some("it has no name"),
+                "all" => Some("`--target all` means every target"),
+                name if name.contains(',') => Some("a comma parts the names of `--target`"),
+                _ => None,
+            };
+            if let Some(reason) = reason {
+                lowering.problem(at, problems::no_target_name(&name, reason));
+            }
+            let effects = value.effects.take();
+            let effects = effects.map(|it| effects_of(it.value, lowering));
+            let field = Field { value, key: at, at };
+            let (server, (client, revisions)) = lowering.named_server(field);
+            NamedTarget {
+                name,
+                effects: effects.unwrap_or_default(),
+                server,
+                client,
+                revisions,
+            }
+        });
     targets.collect()
+}
+
+/// What a target says of its tools; entries that cannot be used are reported and left out.
+pub(crate) fn effects_of(table: Table<Text>, lowering: &mut Lowering<'_>) -> Effects {
+    let entries = table.0.into_iter().filter_map(|(key, word)| {
+        let effect = Effect::ALL.into_iter().find(|it| it.word() == word.text);
+        if effect.is_none() {
+            let known = Effect::ALL.map(Effect::word);
+            lowering.problem(
+                word.at,
+                problems::unknown_word(&word.text, "effect", &known),
+            );
+        }
+        Some((glob(&key.text, key.at, lowering)?, effect?))
+    });
+    entries.collect()
 }
 
 /// The defaults with the keys that can have one.

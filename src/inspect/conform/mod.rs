@@ -295,7 +295,8 @@ impl Session<'_> {
     /// Calls the tools that declare to only read, with what their schemas suggest: what they answer is held against the
     /// revision and their own schemas.
     async fn call_tools(&mut self, facts: &Facts) {
-        let reads = |tool: &&Value| effect(tool) == Effect::Read;
+        let told = self.asked.effects;
+        let reads = |tool: &&Value| effect(tool, told) == Effect::Read;
         let tools = facts.offer.entries(Listing::Tools).iter().filter(reads);
         for tool in tools.take(MOST_CALLS) {
             let empty = json!({});

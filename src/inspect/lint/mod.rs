@@ -23,7 +23,7 @@ use self::{
     rule::{Check, Findings, Rule},
     view::View,
 };
-use super::catalog::Offer;
+use super::{catalog::Offer, effect::Effects};
 use mcp::observation::catalog::Listing;
 use report::inspection::{Finding, Kind, Severity, Subject};
 
@@ -52,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) levels: BTreeMap<&'static str, Severity>,
     /// Whether warnings are errors.
     pub(crate) is_strict: bool,
+    /// What the user says of tools.
+    pub(crate) effects: Effects,
 }
 
 impl Options {
@@ -98,7 +100,7 @@ pub(crate) struct Looked {
 
 /// Looks at what a server offers. `calls`: whether tools are called afterwards, so that such checks count as run.
 pub(crate) fn look(offer: &Offer, options: &Options, calls: bool) -> Looked {
-    let view = View::new(offer);
+    let view = View::new(offer, &options.effects);
     let chosen: Vec<&Rule> = rules::all().filter(|rule| options.wants(rule)).collect();
     let mut findings = Vec::new();
     for rule in &chosen {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Options, rule::Findings, rules, schema::escaped};
 use crate::inspect::{
     catalog::Offer,
-    effect::{Effect, effect, reason},
+    effect::{Effect, Effects, effect, reason},
     sample::{Sources, Which, sample},
     server::Open,
 };
@@ -170,10 +170,11 @@ impl Prober<'_> {
                 option,
             }
         };
-        let effect = effect(tool);
+        let told = &self.options.effects;
+        let effect = effect(tool, told);
         if effect > self.limits.allowed {
             let option = format!("--allow {}", effect.word());
-            let it = skipped(reason(effect).to_owned(), Some(option));
+            let it = skipped(reason(tool, told), Some(option));
             return self.probed.not_called.push(it);
         }
         let empty = json!({});
@@ -188,7 +189,7 @@ impl Prober<'_> {
                 .push(skipped(unanswered(&seen), None));
         };
         self.judge(tool, first);
-        if !self.limits.repeats || !is_repeatable(tool) {
+        if !self.limits.repeats || !is_repeatable(tool, told) {
             return;
         }
         for _ in 0..2 {
@@ -279,8 +280,12 @@ fn unanswered(seen: &Observation) -> String {
     }
 }
 
-/// Whether equal calls may be made: the tool declares that it only reads, or that a second call changes nothing more.
-fn is_repeatable(tool: &Value) -> bool {
+/// Whether equal calls may be made: the user says that the tool only reads; where he says nothing, the tool declares that,
+/// or that a second call changes nothing more.
+fn is_repeatable(tool: &Value, told: &Effects) -> bool {
+    if let Some(effect) = told.of(text(tool, "name")) {
+        return effect == Effect::Read;
+    }
     let hints = tool.get("annotations");
     let hint = |name: &str| hints.and_then(|it| it.get(name)?.as_bool()) == Some(true);
     hint("readOnlyHint") || hint("idempotentHint")

@@ -13,7 +13,7 @@ use super::{
     rule::Check,
     rules,
 };
-use crate::inspect::catalog::Offer;
+use crate::inspect::{catalog::Offer, effect::Effect};
 use report::inspection::Severity;
 
 /// A whole offer: `of` is one, or a tool, or a list of tools.
@@ -864,6 +864,37 @@ fn strict_and_skipped_rules_are_settled_before_anything_counts() {
         ..go
     };
     assert_eq!(codes(&strict), [("W102", Severity::Error)].into());
+}
+
+#[test]
+fn the_users_word_about_a_tool_wins() {
+    let reads = json!({"readOnlyHint": true});
+    let tools = json!([
+        {"name": "git_commit", "annotations": reads}, {"name": "get_all", "annotations": reads},
+        {"name": "delete_all"}, {"name": "delete_one"},
+    ]);
+    let told = [
+        ("git_*", Effect::Read),
+        ("get_*", Effect::Destructive),
+        ("delete_all", Effect::Read),
+    ];
+    let glob = |it| globset::Glob::new(it).unwrap().compile_matcher();
+    let options = Options {
+        effects: told
+            .map(|(name, effect)| (glob(name), effect))
+            .into_iter()
+            .collect(),
+        ..Options::default()
+    };
+    let mut findings = look(&offer(&tools), &options, false).findings;
+    findings.retain(|it| ["E120", "W108"].contains(&it.code));
+    let said: Vec<_> = findings
+        .iter()
+        .map(|it| (&*it.name, &*it.message))
+        .collect();
+    let unsaid = "the name says `delete`, and neither the description nor an annotation says that something is changed";
+    let against = "`readOnlyHint` is true, and the settings say `destructive`";
+    assert_eq!(said, [("delete_one", unsaid), ("get_all", against)]);
 }
 
 #[test]

@@ -8,7 +8,10 @@ use super::{
     rules::visible,
     schema::{Schema, escaped},
 };
-use crate::inspect::{catalog::Offer, effect::words};
+use crate::inspect::{
+    catalog::Offer,
+    effect::{Effect, Effects, words},
+};
 use mcp::observation::catalog::Listing;
 use report::inspection::Kind;
 
@@ -53,6 +56,8 @@ pub(crate) struct Tool<'a> {
     pub(crate) output: Option<Schema<'a>>,
     /// The properties of what it takes.
     pub(crate) parameters: Vec<Parameter<'a>>,
+    /// What the user says of a call.
+    pub(crate) told: Option<Effect>,
     /// Whether its schemas may be of any type, which they may in the newest revision.
     pub(crate) is_of_any_type: bool,
 }
@@ -103,10 +108,13 @@ const UNSEEN: [&str; 5] = ["icons", "_meta", "$schema", "$id", "$ref"];
 
 impl<'a> View<'a> {
     /// The view of an offer.
-    pub(crate) fn new(offer: &'a Offer) -> Self {
+    pub(crate) fn new(offer: &'a Offer, told: &Effects) -> Self {
         let is_of_any_type = offer.revision().is_some_and(|it| it >= ANY_TYPE_SINCE);
         let tools = offer.entries(Listing::Tools).iter();
-        let tools = tools.map(|json| Tool::new(json, is_of_any_type)).collect();
+        let mut tools: Vec<_> = tools.map(|it| Tool::new(it, is_of_any_type)).collect();
+        for tool in &mut tools {
+            tool.told = told.of(tool.name);
+        }
         let mut entries = Vec::new();
         let mut texts = Vec::new();
         if let Some(text) = offer.instructions() {
@@ -206,6 +214,7 @@ impl<'a> Tool<'a> {
             parameters: input.as_ref().map(parameters).unwrap_or_default(),
             input,
             output: schema("outputSchema", "/outputSchema"),
+            told: None,
             is_of_any_type,
         }
     }

@@ -22,6 +22,7 @@ use crate::{
         union::{FlagOr, TextOr},
         value::{OneOrMany, Text, TextTable},
     },
+    settings::effects_of,
     yaml::{At, Source},
 };
 use mcp::script::template::Template;
@@ -53,6 +54,11 @@ impl Lowering<'_> {
         let place = field.as_ref().map_or(at, |field| field.key);
         let mut raw = value(field).unwrap_or_default();
         let side = (raw.protocol.take(), raw.client_capabilities.take());
+        if let Some(effects) = raw.effects.take() {
+            let reason = "only a target of the settings takes it";
+            self.no_effect([("effects", Some(effects.key))], reason);
+            effects_of(effects.value, self);
+        }
         if let Some(profile) = raw.builtin.as_ref().map(|builtin| &builtin.value)
             && !PROFILES.contains(&profile.text.as_str())
         {

@@ -5,7 +5,7 @@ use super::{
     docker::RawDocker,
     shape::shape,
     union::{FlagOr, Short, TextOr},
-    value::{OneOrMany, Text, TextTable, Texts},
+    value::{OneOrMany, Table, Text, TextTable, Texts},
 };
 
 /// The keys that name a server. If one of these is misspelt, the server is not reported as missing.
@@ -57,6 +57,10 @@ shape! {
         auth = "auth": RawAuth;
         /// Which certificates a server behind `https` may have.
         tls = "tls": RawTls;
+        /// Of a target in the settings: what calls of its tools may do, as `read`, `likely`, `write` or `destructive` by
+        /// patterns of their names, such as `get_*: read`. It wins over annotations and names wherever a command decides
+        /// which tools to call. Of several patterns that match, the one with the most characters besides `*` and `?` holds.
+        effects = "effects": Table<Text>;
         /// `true`: assertions at the same `url` may run at the same time, because sessions there share no state. Default:
         /// one after another. A server that is started for an assertion is never shared.
         parallel = "parallel": bool;

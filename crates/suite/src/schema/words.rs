@@ -7,6 +7,7 @@ use crate::{
     lower::KINDS,
     model::{expectation::LogLevel, server::PROFILES},
     raw::{Readable, shape::reference, value::any_case},
+    settings::Effect,
 };
 use mcp::{observation::finding::FindingCode, protocol::revision::Revision};
 
@@ -19,6 +20,10 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
         ("Server", "builtin") => one_of(&PROFILES),
         ("Server" | "Client", "protocol") => {
             one_or_many(&in_any_case(&["auto", "all", "stateless"], &revisions()))
+        }
+        ("Server", "effects") => {
+            let words = one_of(&Effect::ALL.map(Effect::word));
+            json!({ "type": "object", "additionalProperties": words })
         }
         ("Docker", "pull") => one_of(&["always", "missing", "never"]),
         ("Answer", "action") => one_of(&["accept", "decline", "cancel"]),

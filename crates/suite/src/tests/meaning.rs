@@ -12,6 +12,7 @@ use crate::model::{
     expectation::{Expectation, FilesWanted, JsonWanted, TextWanted, ValueRule, WantedState},
     server::{EnvPart, Inherit, Target},
 };
+use crate::settings::Effect;
 use mcp::script::{
     client::{ElicitationReplies, SamplingReply},
     subject::{OnToolError, PromptsCall, ResourcesAction, Subject},
@@ -548,4 +549,63 @@ proptest! {
             let _ = sample.shown();
         }
     }
+}
+
+#[test]
+fn the_closest_pattern_says_what_calls_may_do() {
+    let effects =
+        "{'*': likely, 'get_*': read, '*_all': destructive, get_it: write, 'get_it*': read}";
+    let settings = format!("targets: {{t: {{command: s, effects: {effects}}}}}\n");
+    let sample = Sample::new(&[("mcp-assert.yaml", &settings)]);
+    let said = &sample.load().settings.targets[0].effects;
+    for (tool, wanted) in [
+        ("put", "likely"),
+        ("get_one", "read"),
+        ("get_all", "destructive"),
+        ("get_it", "write"),
+        ("get_item", "read"),
+    ] {
+        assert_eq!(said.of(tool).map(Effect::word), Some(wanted), "{tool}");
+    }
+}
+
+#[test]
+fn effects_are_words_of_targets() {
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "targets:\n  a: {command: s, effects: {get: raed, '[': read}}\n  b: {command: s, effects: read}\n",
+        ),
+        (
+            "a.yaml",
+            "server: {command: s, effects: {get: read}}\nassert: {tool: x}\n",
+        ),
+    ]);
+    insta::assert_snapshot!(sample.shown(), @r"
+error[unknown-word]: unknown effect `raed`
+ --> mcp-assert.yaml:2:34
+  |
+2 |   a: {command: s, effects: {get: raed, '[': read}}
+  |                                  ^^^^
+  |
+  = help: did you mean `read`?
+
+error[bad-glob]: invalid glob `[`: unclosed character class; missing ']'
+ --> mcp-assert.yaml:2:40
+  |
+2 |   a: {command: s, effects: {get: raed, '[': read}}
+  |                                        ^^^
+
+error[wrong-type]: expected a map, found the text `read`
+ --> mcp-assert.yaml:3:28
+  |
+3 |   b: {command: s, effects: read}
+  |                            ^^^^ this is the text `read`
+
+warning[no-effect]: `effects` does nothing: only a target of the settings takes it
+ --> a.yaml:1:22
+  |
+1 | server: {command: s, effects: {get: read}}
+  |                      ^^^^^^^
+");
 }

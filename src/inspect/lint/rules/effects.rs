@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{is_among, words};
 use crate::inspect::{
-    effect::writing_verb,
+    effect::{Effect, writing_verb},
     lint::{
         rule::{Findings, rules},
         view::Tool,
@@ -61,7 +61,7 @@ fn unsaid(tool: &Tool<'_>, found: &mut Findings<'_>) {
         is(verb) || CHANGES.split(' ').any(is)
     });
     let is_declared = tool.hint("readOnlyHint").is_some() || tool.hint("destructiveHint").is_some();
-    if !is_said && !is_declared {
+    if !is_said && !is_declared && tool.told != Some(Effect::Read) {
         let message = format!(
             "the name says `{verb}`, and neither the description nor an annotation says that something is changed"
         );
@@ -84,8 +84,13 @@ const BEGINS: &str = "run execute start stop apply";
 
 fn contradiction(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let verb = writing_verb(&tool.words).filter(|it| !is_among(it, BEGINS));
-    if let (Some(true), Some(verb)) = (tool.hint("readOnlyHint"), verb) {
-        let message = format!("`readOnlyHint` is true, and the name says `{verb}`");
+    let word = match tool.told {
+        Some(Effect::Read) => None,
+        Some(told @ (Effect::Write | Effect::Destructive)) => Some(("settings say", told.word())),
+        Some(Effect::Likely) | None => verb.map(|verb| ("name says", verb)),
+    };
+    if let (Some(true), Some((who, word))) = (tool.hint("readOnlyHint"), word) {
+        let message = format!("`readOnlyHint` is true, and the {who} `{word}`");
         found.say("/annotations/readOnlyHint", message);
     }
 }
