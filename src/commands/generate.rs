@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Context,
@@ -22,7 +22,7 @@ use crate::{
         effect::{Effect, Effects, effect, reason},
         parameters::text,
         probe::Class,
-        sample::{Sample, Sources, Which, sample},
+        sample::{Sample, Sources, Which, sample_of},
         server::{Asked, Declares},
         stub::{self, Here, Stub, Wanted},
     },
@@ -212,15 +212,9 @@ struct Called {
 impl Called {
     /// A tool that is not called.
     fn untouched(tool: &Value, sources: &Sources, told: &Effects) -> Self {
-        let empty = json!({});
-        let schema = tool.get("inputSchema").unwrap_or(&empty);
         Self {
             tool: tool.clone(),
-            sample: sample(
-                schema,
-                Which::Required,
-                &sources.of_tool(&text(tool, "name").unwrap_or_default()),
-            ),
+            sample: sample_of(tool, Which::Required, sources),
             effect: effect(tool, told),
             reason: reason(tool, told),
             seen: None,

@@ -11,7 +11,7 @@ use super::{
     effect::{Effect, effect, reason},
     parameters,
     probe::{Class, Seen, judge},
-    sample::{Sources, Which, sample},
+    sample::{Sources, Which, sample_of},
     server::{Asked, Open, Unanswered},
 };
 use mcp::{
@@ -272,9 +272,7 @@ impl Prober<'_> {
         let name = parameters::text(tool, "name").unwrap_or_default();
         let told = self.asked.effects;
         let effect = effect(tool, told);
-        let empty = json!({});
-        let schema = tool.get("inputSchema").unwrap_or(&empty);
-        let made = sample(schema, limits.which, &limits.sources);
+        let made = sample_of(tool, limits.which, &limits.sources);
         let skip = if !(limits.wanted)(&name) {
             Some("left out by --only or --skip".to_owned())
         } else if effect > limits.allow {

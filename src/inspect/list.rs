@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     catalog::{Offer, member},
     parameters::{self, Parameter},
-    sample::{Sources, Which, sample},
+    sample::{Sources, Which, sample_of},
 };
 use mcp::observation::catalog::Listing;
 use text::{clean, count, head};
@@ -88,9 +88,7 @@ pub(crate) fn entry(listing: Listing, entry: &Value, server: &[&str]) -> String 
 
 /// A command line that calls the tool with arguments that its schema suggests.
 fn sample_call(tool: &Value, server: &[&str]) -> String {
-    let empty = Value::Object(Map::new());
-    let schema = tool.get("inputSchema").unwrap_or(&empty);
-    let sample = sample(schema, Which::Required, &Sources::default());
+    let sample = sample_of(tool, Which::Required, &Sources::default());
     let sample = sample.arguments.as_object().cloned().unwrap_or_default();
     let name = parameters::text(tool, "name").unwrap_or_default();
     let words = [&["mcp-assert", "call"], server, &[&name]].concat();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::effect::words;
+use super::{effect::words, parameters};
 use mcp::json::json_schema;
 
 /// How deep a schema is followed, references included.
@@ -47,7 +47,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// What arguments of this tool are made of: a path of one whose name tells of folders is that of one.
-    pub(crate) fn of_tool(&self, name: &str) -> Self {
+    fn of_tool(&self, name: &str) -> Self {
         let mut sources = self.clone();
         let is_of_folders = words(name).iter().any(|it| FOLDERS.contains(&it.as_str()));
         if is_of_folders && self.folder.is_some() {
@@ -75,8 +75,16 @@ pub(crate) enum Which {
     All,
 }
 
+/// Arguments for a tool.
+pub(crate) fn sample_of(tool: &Value, which: Which, sources: &Sources) -> Sample {
+    let empty = Value::Object(Map::new());
+    let schema = tool.get("inputSchema").unwrap_or(&empty);
+    let name = parameters::text(tool, "name").unwrap_or_default();
+    sample(schema, which, &sources.of_tool(&name))
+}
+
 /// Arguments for an input schema.
-pub(crate) fn sample(schema: &Value, which: Which, sources: &Sources) -> Sample {
+fn sample(schema: &Value, which: Which, sources: &Sources) -> Sample {
     let maker = Maker {
         root: schema,
         which,

@@ -18,7 +18,7 @@ use super::{
     catalog::Offer,
     effect::{Effect, effect},
     parameters,
-    sample::{Sources, Which, sample},
+    sample::{Sources, Which, sample_of},
     server::{Asked, Open, Unanswered},
 };
 use host::process::Patience;
@@ -299,9 +299,7 @@ impl Session<'_> {
         let reads = |tool: &&Value| effect(tool, told) == Effect::Read;
         let tools = facts.offer.entries(Listing::Tools).iter().filter(reads);
         for tool in tools.take(MOST_CALLS) {
-            let empty = json!({});
-            let schema = tool.get("inputSchema").unwrap_or(&empty);
-            let made = sample(schema, Which::Required, &Sources::default());
+            let made = sample_of(tool, Which::Required, &Sources::default());
             let name = parameters::text(tool, "name").unwrap_or_default();
             if made.refused.is_some() {
                 continue;

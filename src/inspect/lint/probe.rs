@@ -6,7 +6,7 @@ use super::{Options, rule::Findings, rules, schema::escaped};
 use crate::inspect::{
     catalog::Offer,
     effect::{Effect, Effects, effect, reason},
-    sample::{Sources, Which, sample},
+    sample::{Sources, Which, sample_of},
     server::Open,
 };
 use mcp::{
@@ -177,9 +177,7 @@ impl Prober<'_> {
             let it = skipped(reason(tool, told), Some(option));
             return self.probed.not_called.push(it);
         }
-        let empty = json!({});
-        let schema = tool.get("inputSchema").unwrap_or(&empty);
-        let arguments = sample(schema, Which::Required, &Sources::default()).arguments;
+        let arguments = sample_of(tool, Which::Required, &Sources::default()).arguments;
         let seen = self.open.call(name, arguments.clone()).await;
         self.probed.is_lost |= seen.answer.is_none();
         let Some(first) = reply(&seen) else {
