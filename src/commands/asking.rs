@@ -18,7 +18,7 @@ use crate::{
     inspect::{
         catalog::Offer,
         effect::{Effect, Effects},
-        sample::{Sources, first_file},
+        sample::{Sources, Which, first_file, sample_of},
         server::{Asked, Declares, Open, Unanswered},
         written,
     },
@@ -31,7 +31,7 @@ use host::{
     launch::add_secrets,
 };
 use mcp::{
-    observation::process::StderrTail,
+    observation::{catalog::Listing, process::StderrTail},
     script::{client::RevisionWanted, template::Bindings},
 };
 use suite::{
@@ -46,7 +46,7 @@ use suite::{
         self, ServerOverride,
         place::{Isolation, Places},
     },
-    settings::{NamedTarget, Settings},
+    settings::{NamedTarget, Settings, ToolSample},
 };
 use text::{clean, diagnostic::Severity, exit::ExitCode, head, redact::Secrets, web};
 
@@ -150,6 +150,44 @@ pub(super) fn targets(
     let names = [chosen.unwrap_or(running::ALL_TARGETS).to_owned()];
     (settings.targets, _) = running::targets(&names, &settings)?;
     Ok((folder, settings))
+}
+
+/// What the nearest settings say of arguments for tools.
+pub(super) fn samples(context: &Context) -> Result<Arc<[ToolSample]>, Refusal> {
+    let settings = settings(context)?;
+    Ok(settings.map_or_else(Vec::new, |(_, it)| it.samples).into())
+}
+
+/// Refuses arguments of the settings that the schema of their tool refuses, and warns of those for a tool that is not
+/// listed.
+pub(super) fn check_samples(
+    sources: &Sources,
+    offer: &Offer,
+    context: &Context,
+) -> Result<(), Refusal> {
+    for told in &*sources.samples {
+        let name = &told.tool;
+        let at = Some(told.at.clone());
+        let Some(tool) = offer.catalog.tool(name) else {
+            if !offer.catalog.knows_all_tools() {
+                continue;
+            }
+            let names = offer.names(Listing::Tools);
+            let unknown = Refusal::invalid(format!("unknown tool `{name}` in `samples`"));
+            let mut warning = unknown
+                .with_meant(name, "tools", &names)
+                .at(at)
+                .into_diagnostic();
+            warning.severity = Severity::Warning;
+            context.say(&format!("{}\n", warning.render(context.stderr_colour())));
+            continue;
+        };
+        if let Some(why) = sample_of(tool, Which::Required, sources).refused {
+            let message = format!("the schema of `{name}` refuses its sample: {why}");
+            return Err(Refusal::invalid(message).at(at));
+        }
+    }
+    Ok(())
 }
 
 /// The values that are not shown of the server that is asked; none of a catalog.
@@ -268,15 +306,17 @@ impl Typed {
         }
     }
 
-    /// What arguments can be made of: the fixture's first file, as the server sees it, and a listed resource.
-    pub(super) fn sources(&self) -> Sources {
+    /// What arguments can be made of: what the nearest settings say of tools, the fixture's first file, as the server sees
+    /// it, and a listed resource.
+    pub(super) fn sources(&self, context: &Context) -> Result<Sources, Refusal> {
         let folder = self.folder.as_deref();
         let file = folder.and_then(first_file);
-        Sources {
+        Ok(Sources {
             file: file.map(|file| format!("{{{{fixture}}}}/{file}")),
             folder: folder.map(|_| "{{fixture}}".to_owned()),
             resource: None,
-        }
+            samples: samples(context)?,
+        })
     }
 
     /// The server as a suite names it, a YAML flow mapping; `None` of a target, which the settings name. Values of options
@@ -293,6 +333,22 @@ impl Typed {
 
     fn written(&self) -> (String, Vec<String>) {
         written::server(&self.text, self.image.as_deref(), &self.headers)
+    }
+
+    /// Starts the server and lists what it offers. It is ended again if the settings' arguments for a tool cannot be used.
+    pub(super) async fn begun(
+        &self,
+        asked: &Asked<'_>,
+        sources: &Sources,
+        context: &Context,
+    ) -> Result<(Open, Offer), Refusal> {
+        let mut open = asked.open().await.map_err(|it| self.unanswered(it))?;
+        let offer = open.offer().await;
+        if let Err(refusal) = check_samples(sources, &offer, context) {
+            Box::pin(open.end(asked.host)).await;
+            return Err(refusal);
+        }
+        Ok((open, offer))
     }
 
     /// Starts the server, lets `question` talk to it, and ends all that was started.

@@ -40,11 +40,11 @@ fn carry_out(args: &AuditArgs, context: &Context) -> Result<ExitCode, Refusal> {
         } else {
             Which::Required
         },
-        sources: typed.sources(),
+        sources: typed.sources(context)?,
     };
     let audit = typed.with_servers(&args.server, context, async |asked| {
-        let audit = audit::audit(asked, &limits).await;
-        audit.map_err(|it| typed.unanswered(it))
+        let begun = typed.begun(asked, &limits.sources, context).await?;
+        Ok(audit::audit(asked, begun, &limits).await)
     })?;
     let text = if args.json {
         pretty(&document(&audit, args, &typed))

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Context,
-    asking::{Typed, complete, offer},
+    asking::{self, Typed, complete, offer},
     audit::allowed,
     running::Refusal,
 };
@@ -71,10 +71,15 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
     };
     if args.from.catalog.is_some() {
         let offer = offer(&args.from, context)?;
+        let sources = Sources {
+            samples: asking::samples(context)?,
+            ..Sources::default()
+        };
+        asking::check_samples(&sources, &offer, context)?;
         let called = offer
             .entries(Listing::Tools)
             .iter()
-            .map(|tool| Called::untouched(tool, &Sources::default(), &Effects::default()));
+            .map(|tool| Called::untouched(tool, &sources, &Effects::default()));
         let called: Vec<Called> = called.collect();
         write_suite(&offer, &called, &manner, &mut files)?;
         return Ok(files.told(context));
@@ -84,9 +89,9 @@ fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal
     let allow = args
         .probe
         .then(|| allowed(args.allow, false).unwrap_or_else(|| typed.allows()));
-    let sources = typed.sources();
+    let sources = typed.sources(context)?;
     let (offer, called) = typed.with_servers(server, context, async |asked| {
-        asked_all(asked, &typed, allow, &sources).await
+        asked_all(asked, &typed, allow, &sources, context).await
     })?;
     let yaml = typed.yaml();
     manner.server = yaml.as_deref().filter(|_| !is_named);
@@ -106,9 +111,9 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
     }
     let mut typed = Typed::read(&args.server, context)?;
     typed.declares = Declares::Nothing;
-    let sources = typed.sources();
+    let sources = typed.sources(context)?;
     let (offer, called) = typed.with_servers(&args.server, context, async |asked| {
-        asked_all(asked, &typed, Some(Effect::Read), &sources).await
+        asked_all(asked, &typed, Some(Effect::Read), &sources, context).await
     })?;
     let mut files = Files::new(&args.folder, false);
     let fixture = args.server.how.fixture.as_deref();
@@ -233,9 +238,9 @@ async fn asked_all(
     typed: &Typed,
     allow: Option<Effect>,
     sources: &Sources,
+    context: &Context,
 ) -> Result<(Offer, Vec<Called>), Refusal> {
-    let mut open = asked.open().await.map_err(|it| typed.unanswered(it))?;
-    let offer = open.offer().await;
+    let (mut open, offer) = typed.begun(asked, sources, context).await?;
     let mut sources = sources.clone();
     let resources = offer.names(Listing::Resources);
     sources.resource = resources.first().map(|uri| (*uri).to_owned());

@@ -117,7 +117,9 @@ fn called(
     options: &Options,
     context: &Context,
 ) -> Result<(Offer, Probed), Refusal> {
+    let sources = asked.sources(context)?;
     let limits = Limits {
+        sources: &sources,
         allowed: Effect::ALL[args.allow as usize],
         most_bytes: args.max_response_kb.saturating_mul(1024),
         repeats: args.detect_nondeterminism,
@@ -125,6 +127,7 @@ fn called(
     let (offer, probed) = asked.ask(&args.from.server, context, async |open| {
         let offer = open.offer().await;
         asking::complete(&offer)?;
+        asking::check_samples(&sources, &offer, context)?;
         let probed = probe::probe(open, &offer, limits, options).await;
         Ok((offer, probed))
     })?;

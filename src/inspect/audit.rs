@@ -107,10 +107,12 @@ impl Audit {
     }
 }
 
-/// Probes a server. Fails if it cannot be asked what it offers.
-pub(crate) async fn audit(asked: &Asked<'_>, limits: &Limits<'_>) -> Result<Audit, Unanswered> {
-    let mut open = asked.open().await?;
-    let offer = open.offer().await;
+/// Probes a server that said what it offers.
+pub(crate) async fn audit(
+    asked: &Asked<'_>,
+    (open, offer): (Open, Offer),
+    limits: &Limits<'_>,
+) -> Audit {
     let mut prober = Prober {
         asked,
         open: Some(open),
@@ -153,7 +155,7 @@ pub(crate) async fn audit(asked: &Asked<'_>, limits: &Limits<'_>) -> Result<Audi
     audit.offer = offer;
     audit.gone = prober.gone.take();
     prober.end().await;
-    Ok(audit)
+    audit
 }
 
 fn read(uri: &str) -> Subject {

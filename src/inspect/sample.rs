@@ -1,11 +1,12 @@
 //! Arguments for a tool that nobody chose: made of what its input schema says, and checked against it.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde_json::{Map, Value};
 
 use super::{effect::words, parameters};
 use mcp::json::json_schema;
+use suite::settings::ToolSample;
 
 /// How deep a schema is followed, references included.
 const DEEPEST: usize = 8;
@@ -43,6 +44,8 @@ pub(crate) struct Sources {
     pub(crate) folder: Option<String>,
     /// A resource that the server lists.
     pub(crate) resource: Option<String>,
+    /// What the user says of tools.
+    pub(crate) samples: Arc<[ToolSample]>,
 }
 
 impl Sources {
@@ -75,12 +78,37 @@ pub(crate) enum Which {
     All,
 }
 
-/// Arguments for a tool.
+/// Arguments for a tool: the user's, as they are where the schema takes them, else with what it requires besides; without
+/// any, all are made of the schema. A schema that cannot be compiled judges no arguments of the user.
 pub(crate) fn sample_of(tool: &Value, which: Which, sources: &Sources) -> Sample {
     let empty = Value::Object(Map::new());
     let schema = tool.get("inputSchema").unwrap_or(&empty);
     let name = parameters::text(tool, "name").unwrap_or_default();
-    sample(schema, which, &sources.of_tool(&name))
+    let mut made = sample(schema, which, &sources.of_tool(&name));
+    let Some(told) = sources.samples.iter().find(|it| it.tool == name) else {
+        return made;
+    };
+    let told = &told.arguments;
+    let is_judged = json_schema::compile(schema).is_ok();
+    if is_judged
+        && let (Some(_), Value::Object(all), Value::Object(told)) =
+            (refused(schema, told), &mut made.arguments, told)
+    {
+        all.extend(told.clone());
+    } else {
+        made.arguments = told.clone();
+    }
+    made.refused = refused(schema, &made.arguments).filter(|_| is_judged);
+    made
+}
+
+/// Why a schema refuses arguments; `None` where it takes them.
+fn refused(schema: &Value, arguments: &Value) -> Option<String> {
+    let Ok(compiled) = json_schema::compile(schema) else {
+        return Some("the schema cannot be compiled".to_owned());
+    };
+    let error = compiled.validator().validate(arguments).err()?;
+    Some(format!("{error} (at `{}`)", error.instance_path()))
 }
 
 /// Arguments for an input schema.
@@ -91,15 +119,10 @@ fn sample(schema: &Value, which: Which, sources: &Sources) -> Sample {
         sources,
     };
     let arguments = maker.object(schema, 0);
-    let refused = match json_schema::compile(schema) {
-        Ok(compiled) => compiled
-            .validator()
-            .validate(&arguments)
-            .err()
-            .map(|error| format!("{error} (at `{}`)", error.instance_path())),
-        Err(_) => Some("the schema cannot be compiled".to_owned()),
-    };
-    Sample { arguments, refused }
+    Sample {
+        refused: refused(schema, &arguments),
+        arguments,
+    }
 }
 
 /// Makes values of the parts of one schema.
@@ -348,6 +371,7 @@ mod tests {
             file: Some("{{fixture}}/a.txt".to_owned()),
             folder: Some("{{fixture}}".to_owned()),
             resource: Some("demo://one".to_owned()),
+            ..Sources::default()
         };
         for (parameter, schema, wanted) in [
             (
@@ -450,7 +474,7 @@ mod tests {
         let sources = Sources {
             file: Some("{{fixture}}/a.txt".to_owned()),
             folder: Some("{{fixture}}".to_owned()),
-            resource: None,
+            ..Sources::default()
         };
         let schema = json!({"required": ["path"], "properties": {"path": {"type": "string"}}});
         for (tool, wanted) in [

@@ -817,3 +817,59 @@ fn what_the_settings_say_of_a_tool_decides_whether_it_is_called() {
     let wanted = "the settings say `destructive`: `--allow destructive` calls it";
     assert!(skipped.contains(wanted), "{skipped}");
 }
+
+#[test]
+fn samples_of_the_settings_are_what_tools_are_called_with() {
+    let server = ["--server", "python3 server.py"];
+    let settings = "samples:\n  add: {a: 7, tags: [x]}\n  evl: {}\n";
+    let warned = "unknown tool `evl` in `samples`\n --> mcp-assert.yaml:3:3\n";
+    let wanted = r#"{"a":7,"mode":"x","tags":["x"]}"#;
+    for (arguments, at) in [
+        (&["audit", "--json"][..], None),
+        (
+            &["generate", "--output", "new", "--probe"],
+            Some("new/add.yaml"),
+        ),
+        (&["init", "new"], Some("new/add.yaml")),
+    ] {
+        let project = project().file("mcp-assert.yaml", settings);
+        let ran = project.run(&[arguments, &server[..]].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(warned), "{arguments:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("did you mean `evil`?"),
+            "{}",
+            ran.stderr
+        );
+        let written = at.map_or_else(
+            || ran.json()["results"][0]["args"].to_string(),
+            |it| project.read(it),
+        );
+        assert!(written.contains(wanted), "{arguments:?}: {written}");
+    }
+    for (sample, wanted) in [
+        (
+            "{a: 1}",
+            "error[usage]: the schema of `add` refuses its sample: 1 is less than the minimum of 3 (at `/a`)\n --> mcp-assert.yaml:1:11\n",
+        ),
+        (
+            "[1]",
+            "error[wrong-type]: expected a map, found a list\n --> mcp-assert.yaml:1:16\n",
+        ),
+    ] {
+        let project = project().file("mcp-assert.yaml", format!("samples: {{add: {sample}}}\n"));
+        for arguments in [
+            &["audit"][..],
+            &["generate", "--output", "new"],
+            &["lint", "--call-tools"],
+        ] {
+            let ran = project.run(&[arguments, &server[..]].concat());
+            assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(wanted), "{arguments:?}: {}", ran.stderr);
+        }
+        assert!(
+            !project.path().join("calls.txt").exists(),
+            "a tool was called"
+        );
+    }
+}

@@ -7,7 +7,7 @@ use std::{
 };
 
 use globset::{Glob, GlobMatcher};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 use crate::{
     Dialect,
@@ -22,7 +22,7 @@ use crate::{
         server::RawServer,
         settings::{RawLint, RawSettings},
         union::Shorthand,
-        value::{Table, Text, Texts},
+        value::{Members, Table, Text, Texts},
     },
     yaml::{self, At, Key, Kind, Node, Source},
 };
@@ -53,6 +53,8 @@ pub struct Settings {
     pub threshold: Option<Number>,
     /// Whether the Go tool's verdicts are wanted.
     pub compat: bool,
+    /// Arguments for tools.
+    pub samples: Vec<ToolSample>,
     /// What `lint` takes.
     pub lint: LintSettings,
     /// The keys about the whole run, each with its entry in the file.
@@ -63,6 +65,17 @@ pub struct Settings {
     pub(super) file: Option<Arc<SourceFile>>,
     /// Whether there is a file that cannot be read.
     pub(super) is_unread: bool,
+}
+
+/// Arguments with which a tool is called where nobody chooses others.
+#[derive(Debug, Clone)]
+pub struct ToolSample {
+    /// The name of the tool, not looked up.
+    pub tool: String,
+    /// The arguments, not compared with the tool's schema.
+    pub arguments: Value,
+    /// The place of the name in the file.
+    pub at: Origin,
 }
 
 /// What the settings say of `lint`.
@@ -274,12 +287,25 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, directory: &Path) -> Set
         baseline: path("baseline", raw.baseline, lowering, directory),
         threshold: value(raw.threshold).filter(is_percentage),
         compat: value(raw.compat).unwrap_or_default(),
+        samples: value(raw.samples)
+            .map(|samples| tool_samples(samples, lowering))
+            .unwrap_or_default(),
         lint: value(raw.lint)
             .map(|lint| lint_settings(*lint, lowering))
             .unwrap_or_default(),
         of_run,
         ..Settings::default()
     }
+}
+
+/// Arguments for tools, in the order of the file.
+fn tool_samples(table: Table<Members>, lowering: &Lowering<'_>) -> Vec<ToolSample> {
+    let samples = table.0.into_iter().map(|(key, Members(node))| ToolSample {
+        at: lowering.reading.problems.origin(key.at),
+        tool: key.text,
+        arguments: node.into_value(),
+    });
+    samples.collect()
 }
 
 /// What `lint` takes; entries that cannot be used are reported and left out.

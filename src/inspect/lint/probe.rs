@@ -25,7 +25,9 @@ use report::inspection::{Finding, Kind, NotCalled};
 
 /// What is called, and how the answers are judged.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct Limits<'a> {
+    /// What arguments are made of.
+    pub(crate) sources: &'a Sources,
     /// The most that a call may do.
     pub(crate) allowed: Effect,
     /// The largest answer, in bytes.
@@ -48,7 +50,7 @@ pub(crate) struct Probed {
 /// Calls, and what came of them so far.
 struct Prober<'a> {
     open: &'a mut Open,
-    limits: Limits,
+    limits: Limits<'a>,
     options: &'a Options,
     probed: Probed,
 }
@@ -57,7 +59,7 @@ struct Prober<'a> {
 pub(crate) async fn probe(
     open: &mut Open,
     offer: &Offer,
-    limits: Limits,
+    limits: Limits<'_>,
     options: &Options,
 ) -> Probed {
     let probed = Probed::default();
@@ -177,7 +179,7 @@ impl Prober<'_> {
             let it = skipped(reason(tool, told), Some(option));
             return self.probed.not_called.push(it);
         }
-        let arguments = sample_of(tool, Which::Required, &Sources::default()).arguments;
+        let arguments = sample_of(tool, Which::Required, self.limits.sources).arguments;
         let seen = self.open.call(name, arguments.clone()).await;
         self.probed.is_lost |= seen.answer.is_none();
         let Some(first) = reply(&seen) else {

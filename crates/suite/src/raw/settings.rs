@@ -7,7 +7,7 @@ use super::{
     server::RawServer,
     shape::shape,
     union::Short,
-    value::{Anything, OneOrMany, Table, Text, Texts},
+    value::{Anything, Members, OneOrMany, Table, Text, Texts},
 };
 
 shape! {
@@ -34,6 +34,10 @@ shape! {
         threshold = "threshold": Number;
         /// `true`: the verdicts of the Go tool of the same name.
         compat = "compat": bool;
+        /// Arguments by the names of tools, with which `audit`, `generate`, `init` and `lint --call-tools` call these; what a
+        /// tool's schema requires besides is made of the schema. They are taken from the nearest settings, whichever server
+        /// is asked.
+        samples = "samples": Table<Members>;
         /// Which rules `lint` runs, and which findings are as they should be.
         lint = "lint": Box<RawLint>;
     }
