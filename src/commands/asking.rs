@@ -48,7 +48,9 @@ use suite::{
     },
     settings::{NamedTarget, Settings, ToolSample},
 };
-use text::{clean, diagnostic::Severity, exit::ExitCode, head, redact::Secrets, web};
+use text::{
+    clean, diagnostic::Severity, exit::ExitCode, head, redact::Secrets, source::Origin, web,
+};
 
 /// Prints an answer: JSON as it is, text through the log of the workflow, which lets nothing in it be a command.
 pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
@@ -231,8 +233,8 @@ const LAST_WORK: Duration = Duration::from_millis(100);
 pub(super) struct Typed {
     /// As it was typed, for command lines that are shown; the name of a target.
     pub(super) text: String,
-    /// Whether it is a target.
-    is_target: bool,
+    /// The place of its name in the settings, of a target.
+    pub(super) at: Option<Origin>,
     /// What its tools may do, as far as the settings say it of a target.
     pub(super) effects: Effects,
     /// How it is reached.
@@ -275,7 +277,7 @@ impl Typed {
         };
         Ok(Self {
             text,
-            is_target: target.is_some(),
+            at: target.as_ref().map(|it| it.at.clone()),
             effects: target.map(|it| it.effects).unwrap_or_default(),
             secrets: secrets_of(&server, context),
             server,
@@ -323,7 +325,7 @@ impl Typed {
     /// and variables whose names say that they are secret, and all headers, are taken from the environment;
     /// [`Self::needed`] names the variables.
     pub(super) fn yaml(&self) -> Option<String> {
-        (!self.is_target).then(|| self.written().0)
+        self.at.is_none().then(|| self.written().0)
     }
 
     /// The variables that [`Self::yaml`] reads.

@@ -1,8 +1,12 @@
 //! `mcp-assert lint`: what is wrong with what a server offers.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
+use walkdir::{DirEntry, WalkDir};
 
 use super::{
     Context,
@@ -29,8 +33,8 @@ use report::{
     cleaner::Cleaner,
     inspection::{self, Finding, Inspection, Place, Severity, Standing},
 };
-use suite::settings::{Allowed, LintSettings, RuleLevel};
-use text::exit::ExitCode;
+use suite::settings::{Allowed, LintSettings, RuleLevel, SourceFiles};
+use text::{exit::ExitCode, source::Origin};
 
 /// The settings file, to which findings without a place belong.
 const SETTINGS: &str = "mcp-assert.yaml";
@@ -67,13 +71,12 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
         None => Some(Typed::read(&args.from.server, context)?),
     };
     let settings = asking::settings(context)?;
-    let settings = settings.map_or_else(LintSettings::default, |(_, it)| it.lint);
+    let settings = settings.map(|(_, it)| (it.lint, it.sources));
+    let (settings, sources) = settings.unwrap_or_default();
     let mut options = options(args, &settings)?;
-    let (secrets, effects) = typed
-        .as_ref()
-        .map(|it| (it.secrets.clone(), it.effects.clone()))
-        .unwrap_or_default();
-    options.effects = effects;
+    if let Some(typed) = &typed {
+        options.effects = typed.effects.clone();
+    }
     let known = args.baseline.as_deref().map(baseline).transpose()?;
     let calls = args.call_tools || args.detect_nondeterminism;
     let (offer, probed) = match &typed {
@@ -82,13 +85,13 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
     };
     let is_lost = probed.is_lost;
     let looked = lint::look(&offer, &options, calls);
-    let mut inspection =
-        inspection(args, &options, &offer, (looked, probed)).cleaned(&Cleaner::new(secrets));
-    if let Some(file) = catalog {
-        // The offer was read from it just now.
-        let text = regular_text(file, asking::LONGEST_CATALOG).unwrap_or_default();
-        place::put(&mut inspection.findings, &file.display().to_string(), &text);
-    }
+    let mut inspection = inspection((args, typed.as_ref()), &options, &offer, (looked, probed));
+    let (files, idle) = match catalog {
+        Some(file) => ([file.to_owned()].into(), None),
+        None => matching(&sources),
+    };
+    inspection.notes.extend(idle);
+    place::put(&mut inspection.findings, &texts(files, context));
     if let Some(known) = &known {
         let is_known = |it: &&mut Finding| known.contains(&it.fingerprint());
         for it in inspection.findings.iter_mut().filter(is_known) {
@@ -108,6 +111,39 @@ fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
         ));
     }
     Ok(verdict(args, &inspection))
+}
+
+/// The texts of files by their paths from here, as far as they can be read.
+fn texts(files: impl IntoIterator<Item = PathBuf>, context: &Context) -> BTreeMap<String, String> {
+    let texts = files.into_iter().filter_map(|path| {
+        let text = regular_text(&path, asking::LONGEST_CATALOG).ok()?;
+        let shown = path.strip_prefix(&context.environment.directory);
+        Some((shown.unwrap_or(&path).display().to_string(), text))
+    });
+    texts.collect()
+}
+
+/// The files that match the settings' patterns, and a note of the patterns that match none.
+fn matching(sources: &[SourceFiles]) -> (BTreeSet<PathBuf>, Option<String>) {
+    let (mut files, mut idle) = (BTreeSet::new(), Vec::new());
+    for source in sources {
+        let folder = source.folder.canonicalize().unwrap_or_default();
+        let is_looked_at = |it: &DirEntry| {
+            let name = it.file_name().to_string_lossy();
+            it.depth() == 0 || !name.starts_with('.') && name != "node_modules"
+        };
+        let walk = WalkDir::new(&folder).into_iter().filter_entry(is_looked_at);
+        let paths = walk.filter_map(Result::ok).map(DirEntry::into_path);
+        let fits = |it: &Path| source.glob.is_match(it.strip_prefix(&folder).unwrap_or(it));
+        let found: Vec<PathBuf> = paths.filter(|it| fits(it)).collect();
+        if found.is_empty() {
+            idle.push(format!("`{}`", source.written));
+        }
+        files.extend(found);
+    }
+    let idle =
+        (!idle.is_empty()).then(|| format!("no file matches {} of `sources`", idle.join(", ")));
+    (files, idle)
 }
 
 /// Asks the server, and calls what may be called in the same session.
@@ -160,15 +196,20 @@ fn allow(entries: &[Allowed], options: &Options, inspection: &mut Inspection) {
             let mut unused = Vec::new();
             let mut found = Findings::new(rule.code, rule.severity, rule.help, &mut unused);
             let message = format!("the settings allow `{}`, and nothing matches", entry.code);
-            let position = entry.at.position();
-            found.say(format!("/allow/{}", entry.code), message).place = Some(Place {
-                file: entry.at.file.path.to_string(),
-                line: position.line,
-                column: position.column,
-            });
+            let finding = found.say(format!("/allow/{}", entry.code), message);
+            finding.place = Some(place_of(&entry.at));
             options.settle(&mut unused);
             inspection.findings.append(&mut unused);
         }
+    }
+}
+
+fn place_of(at: &Origin) -> Place {
+    let position = at.position();
+    Place {
+        file: at.file.path.to_string(),
+        line: position.line,
+        column: position.column,
     }
 }
 
@@ -237,7 +278,7 @@ fn unknown(what: &str, typed: &str, known: &[&str]) -> Refusal {
 }
 
 fn inspection(
-    args: &LintArgs,
+    (args, typed): (&LintArgs, Option<&Typed>),
     options: &Options,
     offer: &Offer,
     (looked, probed): (Looked, Probed),
@@ -256,7 +297,14 @@ fn inspection(
     let settings = Path::new(SETTINGS).is_file().then(|| SETTINGS.to_owned());
     let of_catalog = catalog.clone().map(|file| ["--catalog".to_owned(), file]);
     let from = of_catalog.or_else(|| args.from.server.named());
-    Inspection {
+    let whole = |file| Place {
+        file,
+        line: 1,
+        column: 1,
+    };
+    let of_target = typed.and_then(|it| it.at.as_ref()).map(place_of);
+    let secrets = typed.map(|it| it.secrets.clone()).unwrap_or_default();
+    let inspection = Inspection {
         command: "lint",
         again: format!("mcp-assert lint{}", repeated(args, from.as_ref())),
         server: offer
@@ -264,17 +312,14 @@ fn inspection(
             .or(from.map(|[_, it]| it))
             .unwrap_or_default(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        anchor: catalog.clone().or(settings).map(|file| Place {
-            file,
-            line: 1,
-            column: 1,
-        }),
+        anchor: of_target.or(catalog.or(settings).map(whole)),
         checks: chosen.chain(facts).collect(),
         notes: lint::dropped_lists(&findings).into_iter().collect(),
         subjects: looked.subjects,
         findings,
         not_called: probed.not_called,
-    }
+    };
+    inspection.cleaned(&Cleaner::new(secrets))
 }
 
 /// The options that decide what is found, as they are typed again. Values of headers are secret.

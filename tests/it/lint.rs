@@ -464,3 +464,46 @@ fn settings_set_severities_and_allow_with_a_reason() {
         );
     }
 }
+
+#[test]
+fn findings_stand_in_the_sources_that_the_settings_name() {
+    let settings = "targets:\n  small: {command: python3, args: [server.py]}\nsources: ['./*.py', 'gone/**/*.py']\n";
+    let project = project().file("mcp-assert.yaml", settings);
+    let project = project.file("below/other.py", "'delete_all'");
+    let arguments = ["--profile", "all", "--json", "--sarif", "l.sarif"];
+    let ran = lint(&project, &arguments);
+    let found = ran.json();
+    let place_of = |name: &str| {
+        let mut all = found["findings"].as_array().unwrap().iter();
+        all.find(|it| it["name"] == name).unwrap()["place"].clone()
+    };
+    let at = SERVER.lines().position(|it| it.starts_with("bad = "));
+    let wanted = json!({"file": "server.py", "line": at.unwrap() + 1, "column": 16});
+    assert_eq!(place_of("delete_all"), wanted, "{}", ran.stderr);
+    // Its name stands twice.
+    assert_eq!(place_of("get_big"), Value::Null);
+    assert_eq!(
+        found["notes"],
+        json!(["no file matches `gone/**/*.py` of `sources`"])
+    );
+    let log: Value = serde_json::from_str(&project.read("l.sarif")).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let mut places: Vec<String> = results
+        .iter()
+        .map(|it| &it["locations"][0]["physicalLocation"])
+        .map(|it| {
+            format!(
+                "{} {}",
+                it["artifactLocation"]["uri"], it["region"]["startLine"]
+            )
+        })
+        .collect();
+    places.dedup();
+    let lines = [at.map(|it| it + 1), Some(2), at.map(|it| it + 3)];
+    let wanted = ["server.py", "mcp-assert.yaml", "server.py"];
+    let wanted = wanted.iter().zip(lines.into_iter().flatten());
+    let wanted: Vec<String> = wanted
+        .map(|(file, line)| format!("\"{file}\" {line}"))
+        .collect();
+    assert_eq!(places, wanted);
+}

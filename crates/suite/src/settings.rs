@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use globset::{Glob, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use serde_json::{Number, Value};
 
 use crate::{
@@ -55,6 +55,8 @@ pub struct Settings {
     pub compat: bool,
     /// Arguments for tools.
     pub samples: Vec<ToolSample>,
+    /// The files that tools are written in.
+    pub sources: Vec<SourceFiles>,
     /// What `lint` takes.
     pub lint: LintSettings,
     /// The keys about the whole run, each with its entry in the file.
@@ -76,6 +78,17 @@ pub struct ToolSample {
     pub arguments: Value,
     /// The place of the name in the file.
     pub at: Origin,
+}
+
+/// Files that a pattern matches.
+#[derive(Debug)]
+pub struct SourceFiles {
+    /// The folder below which they lie.
+    pub folder: PathBuf,
+    /// The pattern of their paths from there.
+    pub glob: GlobMatcher,
+    /// The pattern as it was written.
+    pub written: String,
 }
 
 /// What the settings say of `lint`.
@@ -128,6 +141,8 @@ pub struct NamedTarget {
     pub revisions: Option<Revisions>,
     /// What calls of its tools may do.
     pub effects: Effects,
+    /// The place of the name in the file.
+    pub at: Origin,
 }
 
 /// What a call of a tool may do.
@@ -290,6 +305,9 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, directory: &Path) -> Set
         samples: value(raw.samples)
             .map(|samples| tool_samples(samples, lowering))
             .unwrap_or_default(),
+        sources: value(raw.sources)
+            .map(|sources| source_files(sources, lowering, directory))
+            .unwrap_or_default(),
         lint: value(raw.lint)
             .map(|lint| lint_settings(*lint, lowering))
             .unwrap_or_default(),
@@ -306,6 +324,22 @@ fn tool_samples(table: Table<Members>, lowering: &Lowering<'_>) -> Vec<ToolSampl
         arguments: node.into_value(),
     });
     samples.collect()
+}
+
+/// The patterns of source files, each with the folder that is written before its first wildcard.
+fn source_files(sources: Texts, lowering: &mut Lowering<'_>, directory: &Path) -> Vec<SourceFiles> {
+    let sources = sources.0.into_iter().filter_map(|Text { text, at }| {
+        let literal = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
+        let (folder, rest) = text.split_at(text[..literal].rfind('/').map_or(0, |it| it + 1));
+        let mut glob = GlobBuilder::new(rest);
+        let glob = glob.literal_separator(true).build();
+        Some(SourceFiles {
+            folder: directory.join(folder),
+            glob: compiled_glob(glob, (&text, at), lowering)?,
+            written: text,
+        })
+    });
+    sources.collect()
 }
 
 /// What `lint` takes; entries that cannot be used are reported and left out.
@@ -350,7 +384,16 @@ fn lint_settings(raw: RawLint, lowering: &mut Lowering<'_>) -> LintSettings {
 
 /// A pattern of names. An invalid one is reported.
 fn glob(text: &str, at: At, lowering: &mut Lowering<'_>) -> Option<GlobMatcher> {
-    let glob = Glob::new(text).map_err(|error| {
+    compiled_glob(Glob::new(text), (text, at), lowering)
+}
+
+/// A pattern as it was written at a place. An invalid one is reported.
+fn compiled_glob(
+    glob: Result<Glob, globset::Error>,
+    (text, at): (&str, At),
+    lowering: &mut Lowering<'_>,
+) -> Option<GlobMatcher> {
+    let glob = glob.map_err(|error| {
         let reason = error.kind().to_string();
         lowering.problem(at, problems::bad_glob(text, &reason));
     });
@@ -416,6 +459,7 @@ fn named_targets(table: Table<Box<RawServer>>, lowering: &mut Lowering<'_>) -> V
             NamedTarget {
                 name,
                 effects: effects.unwrap_or_default(),
+                at: lowering.reading.problems.origin(at),
                 server,
                 client,
                 revisions,

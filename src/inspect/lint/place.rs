@@ -1,45 +1,53 @@
-//! Where a finding stands in the file that it was read from.
+//! Where a finding stands in the files that its subject is written in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use report::inspection::{Finding, Place};
 
-/// Gives each finding the line of its subject's name, where that stands exactly once in the file. The others stay with
-/// the file as a whole.
-pub(crate) fn put(findings: &mut [Finding], file: &str, text: &str) {
-    let places = quoted(text);
-    for it in findings.iter_mut().filter(|it| !it.name.is_empty()) {
-        let quoted = serde_json::Value::from(it.name.as_str()).to_string();
-        if let Some(Some((line, column))) = places.get(quoted.as_str()) {
-            it.place = Some(Place {
-                file: file.to_owned(),
-                line: *line,
-                column: *column,
-            });
+/// Gives each finding the place where the quoted name of its subject stands exactly once in the files, which are texts by
+/// path. The others stay without.
+pub(crate) fn put(findings: &mut [Finding], files: &BTreeMap<String, String>) {
+    let named = findings.iter().filter(|it| !it.name.is_empty());
+    let mut places: HashMap<String, Vec<Place>> =
+        named.map(|it| (escaped(&it.name), Vec::new())).collect();
+    let longest = places.keys().map(String::len).max().unwrap_or_default();
+    for (file, text) in files {
+        for (line, content) in (1..).zip(text.lines()) {
+            for (column, (at, quote)) in (1..).zip(content.char_indices()) {
+                if !['"', '\'', '`'].contains(&quote) {
+                    continue;
+                }
+                let name = quoted(&content[at + 1..], quote, longest);
+                let found = name.and_then(|name| places.get_mut(name));
+                if let Some(found) = found.filter(|it| it.len() < 2) {
+                    let file = file.clone();
+                    found.push(Place { file, line, column });
+                }
+            }
+        }
+    }
+    for it in findings {
+        if let Some([place]) = places.get(&escaped(&it.name)).map(Vec::as_slice) {
+            it.place = Some(place.clone());
         }
     }
 }
 
-/// The texts between quotes that stand in a JSON file once, with line and column; of others nothing.
-fn quoted(text: &str) -> HashMap<&str, Option<(usize, usize)>> {
-    let mut places = HashMap::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let (mut begun, mut is_escaped) = (None, false);
-        for (column, (at, character)) in (1..).zip(line.char_indices()) {
-            match (character, begun) {
-                (_, Some(_)) if is_escaped => is_escaped = false,
-                ('\\', Some(_)) => is_escaped = true,
-                ('"', None) => begun = Some((at, column)),
-                ('"', Some((from, column))) => {
-                    let place = places.entry(&line[from..=at]);
-                    place
-                        .and_modify(|it| *it = None)
-                        .or_insert(Some((number, column)));
-                    begun = None;
-                }
-                _ => {}
-            }
-        }
-    }
-    places
+/// A name as it stands between quotes.
+fn escaped(name: &str) -> String {
+    let quoted = serde_json::Value::from(name).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A text up to the next quote that is not escaped, if that is near. In a language that nobody knows any quote may be the
+/// first one.
+fn quoted(text: &str, quote: char, longest: usize) -> Option<&str> {
+    let mut is_escaped = false;
+    let mut signs = text.char_indices().take(longest + 1);
+    let (end, _) = signs.find(|(_, sign)| {
+        let is_end = *sign == quote && !is_escaped;
+        is_escaped = *sign == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(&text[..end])
 }

@@ -901,15 +901,26 @@ fn the_users_word_about_a_tool_wins() {
 fn a_place_is_a_line_on_which_a_name_stands_once() {
     let text =
         "{\"tools\": [\n  {\"name\": \"a\"},\n  {\"name\": \"b\\\"c\"}, {\"name\": \"d\"}, \"d\"]}";
-    let tools = json!([{"name": "a"}, {"name": "b\"c"}, {"name": "d"}]);
+    let tools = ["a", "b\"c", "d", "e", "f"].map(|it| json!({"name": it}));
+    let tools = json!(tools);
     let mut findings = look(&offer(&tools), &Options::default(), false).findings;
     findings.retain(|it| it.code == "E130");
-    place::put(&mut findings, "c.json", text);
+    let files = [
+        ("c.json".to_owned(), text.to_owned()),
+        (
+            "e.py".to_owned(),
+            "# that isn't it\nTool('e', `f`, '\"f\"')".to_owned(),
+        ),
+    ];
+    place::put(&mut findings, &files.into());
     let places: Vec<_> = findings
         .iter()
         .map(|it| it.place.as_ref().map(|it| (it.line, it.column)))
         .collect();
-    assert_eq!(places, [Some((2, 12)), Some((3, 12)), None]);
+    assert_eq!(
+        places,
+        [Some((2, 12)), Some((3, 12)), None, Some((2, 6)), None]
+    );
 }
 
 #[test]

@@ -38,6 +38,9 @@ shape! {
         /// tool's schema requires besides is made of the schema. They are taken from the nearest settings, whichever server
         /// is asked.
         samples = "samples": Table<Members>;
+        /// Patterns of the files that the server's tools are written in, relative to the settings file: `src/**/*.py`. A
+        /// finding of `lint` stands where the quoted name of what it is about occurs in them exactly once.
+        sources = "sources": Texts;
         /// Which rules `lint` runs, and which findings are as they should be.
         lint = "lint": Box<RawLint>;
     }
