@@ -35,6 +35,12 @@ const GUESSES: [&str; 14] = [
 /// Words of names for folders.
 const FOLDERS: [&str; 4] = ["dir", "directory", "folder", "root"];
 
+/// Words of names for files.
+const FILES: [&str; 6] = ["path", "paths", "file", "filename", "files", "uri"];
+
+/// Words before an example.
+const BEFORE_EXAMPLES: [&str; 4] = ["e.g.", "for example", "example", "such as"];
+
 /// What arguments are made of besides the schema.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
@@ -179,7 +185,8 @@ impl Maker<'_> {
         let stated = first("examples")
             .or_else(|| schema.get("const").cloned())
             .or_else(|| schema.get("default").filter(|it| !it.is_null()).cloned())
-            .or_else(|| first("enum"));
+            .or_else(|| first("enum"))
+            .or_else(|| self.described(name, schema));
         if let Some(stated) = stated {
             return stated;
         }
@@ -206,6 +213,16 @@ impl Maker<'_> {
             Some("object") => self.object(schema, depth),
             Some(_) | None => self.text(name, schema).into(),
         }
+    }
+
+    /// The example that the description gives, if the schema takes it. What the server lists and files of the fixture go
+    /// first.
+    fn described(&self, name: &str, schema: &Value) -> Option<Value> {
+        let description = schema.get("description").and_then(Value::as_str);
+        let example = Value::from(example_of(description?)?);
+        let is_taken =
+            || json_schema::compile(schema).is_ok_and(|it| it.validator().is_valid(&example));
+        (self.there(name).is_none() && is_taken()).then_some(example)
     }
 
     fn array(&self, name: &str, schema: &Value, depth: usize) -> Value {
@@ -248,27 +265,26 @@ impl Maker<'_> {
         }
     }
 
+    /// The resource, folder or file that is there for a parameter with this name.
+    fn there(&self, name: &str) -> Option<&String> {
+        let words = words(name);
+        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+        let resource = self.sources.resource.as_ref().filter(|_| has(&["uri"]));
+        let folder = self.sources.folder.as_ref().filter(|_| has(&FOLDERS));
+        let file = self.sources.file.as_ref().filter(|_| has(&FILES));
+        resource.or(folder).or(file)
+    }
+
     /// A text that a person would have to replace, except for paths and URIs of what is there. The words are those of the
     /// Go tool's stubs.
     fn by_name(&self, name: &str) -> String {
+        if let Some(there) = self.there(name) {
+            return there.clone();
+        }
         let words = words(name);
         let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-        let sources = self.sources;
-        if has(&["uri"])
-            && let Some(resource) = &sources.resource
-        {
-            return resource.clone();
-        }
-        if has(&FOLDERS)
-            && let Some(folder) = &sources.folder
-        {
-            return folder.clone();
-        }
-        if has(&["path", "paths", "file", "filename", "files", "uri"]) {
-            return sources
-                .file
-                .clone()
-                .unwrap_or_else(|| "/path/to/TODO".to_owned());
+        if has(&FILES) {
+            return "/path/to/TODO".to_owned();
         }
         if has(&["url"]) {
             return "https://example.com".to_owned();
@@ -296,6 +312,28 @@ impl Maker<'_> {
         }
         schema
     }
+}
+
+/// The example in a description: what stands in quotes behind words such as `e.g.`, or one word behind them in brackets.
+fn example_of(description: &str) -> Option<&str> {
+    // Only ASCII letters change, so that places stay.
+    let small = description.to_ascii_lowercase();
+    let found = BEFORE_EXAMPLES
+        .into_iter()
+        .filter_map(|before| Some((small.find(before)?, before)));
+    let (at, before) = found.min_by_key(|(at, _)| *at)?;
+    let rest = description[at + before.len()..].trim_start_matches([',', ':', ' ']);
+    if let Some(quote) = rest
+        .chars()
+        .next()
+        .filter(|it| ['"', '\'', '`'].contains(it))
+    {
+        let (example, _) = rest[1..].split_once(quote)?;
+        return Some(example);
+    }
+    let is_in_brackets = description[..at].ends_with('(');
+    let (example, _) = rest.split_once([',', ')']).filter(|_| is_in_brackets)?;
+    (!example.contains(' ')).then_some(example)
 }
 
 /// A number within the bounds.
@@ -436,6 +474,41 @@ mod tests {
                 json!("TODO_QUERY"),
             ),
             ("profile", json!({"type": "string"}), json!("TODO")),
+            (
+                "zone",
+                json!({"type": "string", "description": "IANA name (e.g., 'Asia/Tokyo', 'UTC')"}),
+                json!("Asia/Tokyo"),
+            ),
+            (
+                "zone",
+                json!({"type": "string", "description": "A zone (for example: UTC)."}),
+                json!("UTC"),
+            ),
+            (
+                "zone",
+                json!({"type": "string", "description": "Example: `UTC`", "pattern": "/"}),
+                json!("https://example.com"),
+            ),
+            (
+                "zone",
+                json!({"type": "string", "description": "A zone, e.g. the one of Rome"}),
+                json!("TODO"),
+            ),
+            (
+                "zone",
+                json!({"type": "string", "description": "It's a zone (e.g. of Rome)"}),
+                json!("TODO"),
+            ),
+            (
+                "hours",
+                json!({"type": "integer", "description": "Such as '5'"}),
+                json!(1),
+            ),
+            (
+                "path",
+                json!({"type": "string", "description": "e.g. '/etc/hosts'"}),
+                json!("{{fixture}}/a.txt"),
+            ),
         ] {
             let defs = json!({"d": {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}}});
             let whole = json!({"type": "object", "required": [parameter], "$defs": defs,

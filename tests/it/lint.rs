@@ -1,6 +1,6 @@
 //! `lint`: what is wrong with what a server lists, its limits and exit codes, its formats, and what it calls.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{BINARY, Project, Ran};
 
