@@ -329,11 +329,11 @@ fn example_of(description: &str) -> Option<&str> {
         .filter(|it| ['"', '\'', '`'].contains(it))
     {
         let (example, _) = rest[1..].split_once(quote)?;
-        return Some(example);
+        return Some(example).filter(|it| !it.is_empty());
     }
     let is_in_brackets = description[..at].ends_with('(');
     let (example, _) = rest.split_once([',', ')']).filter(|_| is_in_brackets)?;
-    (!example.contains(' ')).then_some(example)
+    (!example.is_empty() && !example.contains(' ')).then_some(example)
 }
 
 /// A number within the bounds.
