@@ -26,7 +26,7 @@ pub mod compare;
 pub mod engine_time;
 mod excerpt;
 pub mod failure;
-mod inclusion;
+pub mod inclusion;
 pub mod inspection;
 mod json;
 mod junit;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value;
 
 use super::{
-    document::{Document, Documents},
+    document::{Documents, Part, Side, schemas},
     objects,
-    sample::Sampler,
-    shape::{Part, Shaper, is_map},
+    sample::{Purpose, Sampler, Which},
+    shape::{Shaper, is_map},
     type_set::Types,
     witness,
 };
@@ -75,8 +75,8 @@ impl<'a> Comparison<'a> {
             return;
         }
         self.left -= 1;
-        let before = declared(&self.documents.inner, old);
-        let now = declared(&self.documents.outer, new);
+        let before = declared(&self.documents, Side::Inner, old);
+        let now = declared(&self.documents, Side::Outer, new);
         for (keyword, (one, other)) in SAID.into_iter().zip(before.said.iter().zip(&now.said)) {
             // Most servers make the title of the whole from a function's name.
             if one != other && !(keyword == "title" && place.is_empty()) {
@@ -124,18 +124,16 @@ fn together(said: &[&Value]) -> Option<Value> {
     }
 }
 
-fn declared<'a>(document: &Document<'a>, schemas: Vec<&'a Value>) -> Declared<'a> {
+fn declared<'a>(
+    documents: &Documents<'a>,
+    side: Side,
+    mut waiting: Vec<&'a Value>,
+) -> Declared<'a> {
     let mut all = Declared::default();
     let mut seen: HashSet<*const Value> = HashSet::new();
-    let mut waiting = schemas;
     waiting.reverse();
     while let Some(schema) = waiting.pop() {
         if !seen.insert(schema) || seen.len() > MOST_SCHEMAS {
-            continue;
-        }
-        let reference = document.reference(schema);
-        if !document.counts_beside_reference(schema) {
-            waiting.extend(reference);
             continue;
         }
         for (known, keyword) in all.said.iter_mut().zip(SAID) {
@@ -150,21 +148,10 @@ fn declared<'a>(document: &Document<'a>, schemas: Vec<&'a Value>) -> Declared<'a
             || schema.get("additionalProperties").is_some_and(is_map);
         let is_object = |it: &Value| Types::declared(it).has(Types::OBJECT);
         all.has_objects |= properties.is_some() || schema.get("type").is_some_and(is_object);
-        for items in ["prefixItems", "items"]
-            .into_iter()
-            .filter_map(|it| schema.get(it))
-        {
-            match items.as_array() {
-                Some(list) => all.items.extend(list),
-                None => all.items.push(items),
-            }
-        }
-        let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-        let lists = lists.filter_map(|it| schema.get(it)?.as_array()).flatten();
-        let singles = ["if", "then", "else"].into_iter();
-        let singles = singles.filter_map(|it| schema.get(it));
-        let inside: Vec<&Value> = reference.into_iter().chain(lists).chain(singles).collect();
+        all.items.extend(schemas(schema, &["prefixItems", "items"]));
+        let inside = schemas(schema, &["allOf", "anyOf", "oneOf", "if", "then", "else"]);
         waiting.extend(inside.into_iter().rev());
+        waiting.extend(documents.reference((side, schema)));
     }
     all
 }
@@ -173,7 +160,7 @@ fn declared<'a>(document: &Document<'a>, schemas: Vec<&'a Value>) -> Declared<'a
 pub(crate) fn having(schema: &Value, place: &[Option<String>]) -> Option<Value> {
     let documents = Documents::new(schema, schema);
     let value = sample(&documents, &objects(schema), place)?;
-    witness::is_accepted(&documents.inner, &value).then_some(value)
+    witness::is_accepted(&documents, &value).then_some(value)
 }
 
 fn sample<'a>(
@@ -181,14 +168,14 @@ fn sample<'a>(
     parts: &[Part<'a>],
     place: &[Option<String>],
 ) -> Option<Value> {
-    let sampler = Sampler::new(documents);
+    let sampler = Sampler::new(documents, Purpose::Witness);
     let shapes = Shaper::new(documents).shapes(parts)?;
     shapes.iter().find_map(|shape| match place {
-        [] => sampler.of_shape(shape).into_iter().next(),
+        [] => sampler.of_shape(shape, &Value::Null).into_iter().next(),
         [Some(name), rest @ ..] => {
             let parts = shape.property(name);
             let value = (!parts.is_empty()).then(|| sample(documents, &parts, rest))??;
-            Some(sampler.object_with(shape, (name, value), false))
+            Some(sampler.object_with(shape, (name, value), Which::Required))
         }
         [None, rest @ ..] => {
             let value = sample(documents, &shape.item(Some(0)), rest)?;

@@ -1,12 +1,13 @@
-//! The document that a schema stands in, and whether two schemas mean the same.
+//! The two documents that are compared: where their references lead, and whether two schemas say the same.
 
-use std::{cell::Cell, collections::HashSet};
+use std::{cell::Cell, str::FromStr};
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use mcp::json::{
     json_schema::{DATA, NAMED_SCHEMAS, References},
     number,
+    walk::walk,
 };
 
 /// Which of the two documents a schema is in.
@@ -18,43 +19,99 @@ pub(crate) enum Side {
     Outer,
 }
 
-/// A document with its references.
-#[derive(Debug)]
-pub(crate) struct Document<'a> {
-    /// The whole.
-    pub(crate) root: &'a Value,
-    references: References<'a>,
-    /// Whether keywords beside a `$ref` have no effect, as in the drafts before 2019-09.
-    has_lone_references: bool,
-}
+/// A schema and the document it is in.
+pub(super) type Part<'a> = (Side, &'a Value);
 
 /// Two documents that are compared, and how much work that may still be.
 #[derive(Debug)]
 pub(crate) struct Documents<'a> {
-    pub(super) inner: Document<'a>,
-    pub(super) outer: Document<'a>,
+    pub(super) roots: [&'a Value; 2],
+    references: [References<'a>; 2],
+    /// Whether both define the same schemas under the same names.
+    are_defined_alike: bool,
     work: Cell<usize>,
 }
 
 /// The most schemas that are looked at for two documents: references to references make exponentially many.
 const MOST_WORK: usize = 150_000;
 
+/// Keywords whose values are texts for people.
+const TEXTS: [&str; 3] = ["$comment", "description", "title"];
+
+/// Keywords that count beside a `$ref` in every draft.
+const BESIDE_REFERENCES: [&str; 5] = ["$defs", "$id", "$ref", "$schema", "definitions"];
+
+/// A schema in the form in which two are compared: without texts for people, each whole number as its digits, and without
+/// what stands beside a `$ref` in the drafts in which that has no effect.
+pub(super) fn canonical(root: &Value) -> Value {
+    let draft = root.get("$schema").and_then(Value::as_str);
+    let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
+    let is_old = draft.is_some_and(|it| old.iter().any(|old| it.contains(old)));
+    plain(root, is_old)
+}
+
+fn plain(schema: &Value, is_old: bool) -> Value {
+    let members = match schema {
+        Value::Object(members) => members,
+        Value::Array(items) => return items.iter().map(|it| plain(it, is_old)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return data(schema),
+    };
+    let is_lone = is_old && members.get("$ref").is_some_and(Value::is_string);
+    let counts =
+        |name: &str| (!is_lone || BESIDE_REFERENCES.contains(&name)) && !TEXTS.contains(&name);
+    let members = members.iter().filter(|(name, _)| counts(name));
+    let members = members.map(|(name, it)| {
+        let named = it
+            .as_object()
+            .filter(|_| NAMED_SCHEMAS.contains(&name.as_str()));
+        let it = if DATA.contains(&name.as_str()) {
+            data(it)
+        } else if let Some(named) = named {
+            let named = named.iter();
+            named
+                .map(|(name, it)| (name.clone(), plain(it, is_old)))
+                .collect()
+        } else {
+            plain(it, is_old)
+        };
+        (name.clone(), it)
+    });
+    members.collect()
+}
+
+/// A value with each whole number as its digits.
+fn data(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            let digits = number::digits(number);
+            let whole = digits.and_then(|it| Number::from_str(&it).ok());
+            whole.unwrap_or_else(|| number.clone()).into()
+        }
+        Value::Array(items) => items.iter().map(data).collect(),
+        Value::Object(members) => {
+            let members = members.iter();
+            members.map(|(name, it)| (name.clone(), data(it))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
 impl<'a> Documents<'a> {
     /// Two documents.
     pub(crate) fn new(inner: &'a Value, outer: &'a Value) -> Self {
+        let roots = [inner, outer];
         Self {
-            inner: Document::new(inner),
-            outer: Document::new(outer),
+            roots,
+            references: roots.map(References::new),
+            are_defined_alike: are_defined_alike(roots),
             work: Cell::new(MOST_WORK),
         }
     }
 
-    /// One of them.
-    pub(crate) fn of(&self, side: Side) -> &Document<'a> {
-        match side {
-            Side::Inner => &self.inner,
-            Side::Outer => &self.outer,
-        }
+    /// What the reference of a schema leads to in its document.
+    pub(crate) fn reference(&self, (side, schema): Part<'_>) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        self.references[side as usize].target(reference)
     }
 
     /// Pays for so many schemas; `None` if not enough is left.
@@ -62,215 +119,49 @@ impl<'a> Documents<'a> {
         self.work.set(self.work.get().checked_sub(cost)?);
         Some(())
     }
+
+    /// Whether a schema of either document says the same in the other one.
+    pub(super) fn are_same(&self, one: &Value, other: &Value) -> bool {
+        let is_same = |reference: &str| {
+            self.are_defined_alike && is_definition(reference)
+                || self
+                    .references
+                    .iter()
+                    .all(|it| it.target(reference).is_none())
+        };
+        one == other && references(one).all(is_same)
+    }
 }
 
-/// Keywords that accept every value, and those that only hold schemas for others.
-const SILENT: [&str; 15] = [
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$id",
-    "$schema",
-    "$vocabulary",
-    "default",
-    "definitions",
-    "deprecated",
-    "description",
-    "examples",
-    "readOnly",
-    "title",
-    "writeOnly",
-];
+/// Whether all that is defined for others to refer to is the same in both documents.
+fn are_defined_alike(roots: [&Value; 2]) -> bool {
+    let definitions = ["$defs", "definitions"].into_iter();
+    let mut definitions = definitions.map(|it| roots.map(|root| root.get(it)));
+    definitions
+        .all(|[one, other]| one == other && one.is_none_or(|it| references(it).all(is_definition)))
+}
 
-/// Keywords whose lists have no order.
-const UNORDERED: [&str; 3] = ["enum", "required", "type"];
+fn is_definition(reference: &str) -> bool {
+    reference.starts_with("#/$defs/") || reference.starts_with("#/definitions/")
+}
 
-/// References in a row that are followed.
-const LONGEST_CHAIN: usize = 32;
+/// The references in a schema.
+fn references(schema: &Value) -> impl Iterator<Item = &str> {
+    walk(schema).filter_map(|it| it.get("$ref")?.as_str())
+}
 
-impl<'a> Document<'a> {
-    /// A document.
-    pub(crate) fn new(root: &'a Value) -> Self {
-        let draft = root.get("$schema").and_then(Value::as_str);
-        let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
-        Self {
-            root,
-            references: References::new(root),
-            has_lone_references: draft.is_some_and(|it| old.iter().any(|old| it.contains(old))),
-        }
-    }
-
-    /// What the reference of a schema leads to in this document.
-    pub(crate) fn reference(&self, schema: &Value) -> Option<&'a Value> {
-        self.references.target(schema.get("$ref")?.as_str()?)
-    }
-
-    /// Whether the keywords of a schema count beside its reference.
-    pub(crate) fn counts_beside_reference(&self, schema: &Value) -> bool {
-        !self.has_lone_references || schema.get("$ref").is_none()
-    }
-
-    /// The schema that a chain of nothing but references leads to.
-    fn behind(&self, schema: &'a Value) -> &'a Value {
-        let mut schema = schema;
-        for _ in 0..LONGEST_CHAIN {
-            let is_lone = !self.counts_beside_reference(schema) || keywords(schema) == ["$ref"];
-            match self.reference(schema) {
-                Some(target) if is_lone => schema = target,
-                Some(_) | None => break,
+/// The schemas under some keywords of a schema: one, a list, or one for each name.
+pub(super) fn schemas<'v>(schema: &'v Value, keywords: &[&str]) -> Vec<&'v Value> {
+    let mut all = Vec::new();
+    for keyword in keywords {
+        match schema.get(keyword) {
+            Some(Value::Array(list)) => all.extend(list),
+            Some(Value::Object(named)) if NAMED_SCHEMAS.contains(keyword) => {
+                all.extend(named.values());
             }
-        }
-        schema
-    }
-}
-
-/// The keywords of a schema that do something, sorted.
-pub(super) fn keywords(schema: &Value) -> Vec<&str> {
-    let members = schema.as_object().into_iter().flatten();
-    let names = members.map(|(name, _)| name.as_str());
-    let mut names: Vec<&str> = names.filter(|it| !SILENT.contains(it)).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Whether two values are the same value of JSON: numbers by their value, members in any order.
-pub(super) fn equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => number::compare(one, other).is_eq(),
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let member = |(name, one)| other.get(name).is_some_and(|other| equal(one, other));
-            one.len() == other.len() && one.iter().all(member)
-        }
-        (one, other) => one == other,
-    }
-}
-
-/// A list of values that is searched quickly for texts and whole numbers, which long lists are made of.
-pub(super) struct Listed<'a> {
-    all: Vec<&'a Value>,
-    texts: HashSet<String>,
-}
-
-impl<'a> Listed<'a> {
-    pub(super) fn new(all: impl IntoIterator<Item = &'a Value>) -> Self {
-        let all: Vec<&Value> = all.into_iter().collect();
-        let texts = all.iter().filter_map(|it| plain(it)).collect();
-        Self { all, texts }
-    }
-
-    pub(super) fn has(&self, value: &Value) -> bool {
-        match plain(value) {
-            Some(text) => self.texts.contains(&text),
-            None => self.all.iter().any(|it| equal(it, value)),
+            Some(one) => all.push(one),
+            None => {}
         }
     }
-}
-
-/// A text that only equal values have; none for values that have several notations.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::Number(number) => number::digits(number),
-        Value::Null | Value::Bool(_) | Value::String(_) => Some(value.to_string()),
-        Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// Compares schemas of two documents by what they say.
-pub(super) struct Sameness<'w, 'a> {
-    documents: &'w Documents<'a>,
-    /// Pairs that are being compared: what refers back to them is the same if they are.
-    open: Vec<(*const Value, *const Value)>,
-    /// Pairs that may still be compared.
-    left: usize,
-}
-
-/// Pairs of schemas that one comparison looks at.
-const MOST_PAIRS: usize = 2_000;
-
-impl<'w, 'a> Sameness<'w, 'a> {
-    pub(super) fn new(documents: &'w Documents<'a>) -> Self {
-        Self {
-            documents,
-            open: Vec::new(),
-            left: MOST_PAIRS,
-        }
-    }
-
-    /// Whether two schemas say the same in the same words; texts for people do not count.
-    pub(super) fn schemas(&mut self, one: (Side, &'a Value), other: (Side, &'a Value)) -> bool {
-        let left = self.documents.of(one.0).behind(one.1);
-        let right = self.documents.of(other.0).behind(other.1);
-        let pair: (*const Value, *const Value) = (left, right);
-        if pair.0 == pair.1 || self.open.contains(&pair) {
-            return true;
-        }
-        if !left.is_object() || !right.is_object() {
-            return left == right;
-        }
-        let names = keywords(left);
-        if names != keywords(right)
-            || self.left == 0
-            || self.documents.spend(1).is_none()
-            || self.open.len() > 60
-        {
-            return false;
-        }
-        self.left -= 1;
-        self.open.push(pair);
-        let same = names.into_iter().all(|it| {
-            if it == "$ref" {
-                return self.references((one.0, left), (other.0, right));
-            }
-            let (one, other) = ((one.0, &left[it]), (other.0, &right[it]));
-            self.keyword(it, one, other)
-        });
-        self.open.pop();
-        same
-    }
-
-    /// Whether the references of two schemas lead to the same; what lies elsewhere is known by its name.
-    fn references(&mut self, one: (Side, &'a Value), other: (Side, &'a Value)) -> bool {
-        let [left, right] = [one, other].map(|(side, it)| self.documents.of(side).reference(it));
-        match (left, right) {
-            (Some(left), Some(right)) => self.schemas((one.0, left), (other.0, right)),
-            (None, None) => one.1.get("$ref") == other.1.get("$ref"),
-            (Some(_), None) | (None, Some(_)) => false,
-        }
-    }
-
-    /// Whether a keyword has the same meaning with either value.
-    pub(super) fn keyword(
-        &mut self,
-        keyword: &str,
-        (of_one, one): (Side, &'a Value),
-        (of_other, other): (Side, &'a Value),
-    ) -> bool {
-        if DATA.contains(&keyword) && keyword != "enum" {
-            return equal(one, other);
-        }
-        match (one, other) {
-            (Value::Array(one), Value::Array(other)) if UNORDERED.contains(&keyword) => {
-                let (left, right) = (Listed::new(one), Listed::new(other));
-                one.iter().all(|it| right.has(it)) && other.iter().all(|it| left.has(it))
-            }
-            (Value::Array(one), Value::Array(other)) => {
-                let mut pairs = one.iter().zip(other);
-                one.len() == other.len()
-                    && pairs.all(|(one, other)| self.schemas((of_one, one), (of_other, other)))
-            }
-            (Value::Object(one), Value::Object(other)) if NAMED_SCHEMAS.contains(&keyword) => {
-                one.len() == other.len()
-                    && one.iter().all(|(name, one)| {
-                        let other = other.get(name);
-                        other.is_some_and(|it| self.schemas((of_one, one), (of_other, it)))
-                    })
-            }
-            (Value::Object(_), Value::Object(_)) => self.schemas((of_one, one), (of_other, other)),
-            (one, other) => equal(one, other),
-        }
-    }
+    all
 }

@@ -8,13 +8,10 @@
 //! Of an object that does not refuse further properties only the declared ones count: a server does nothing with the
 //! others. Knows nothing of tools and catalogs: that is `changes`.
 
-mod arrays;
-mod branches;
 mod declared;
 mod document;
-mod objects;
+mod rules;
 mod sample;
-mod scalars;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -25,9 +22,9 @@ mod witness;
 use serde_json::Value;
 
 pub(crate) use self::declared::{Declaration, Place, declarations, having};
+pub use self::sample::{Which, arguments};
 use self::{
-    document::Side,
-    shape::Part,
+    document::{Part, Side, canonical},
     walk::{At, Walk},
 };
 
@@ -86,10 +83,11 @@ pub(crate) fn gaps(inner: &Value, outer: &Value, search: Search) -> Vec<Gap> {
     if inner == outer {
         return Vec::new();
     }
-    Walk::new(inner, outer, search).included(&objects(inner), outer, &At::default())
+    let [inner, outer] = [inner, outer].map(canonical);
+    Walk::new(&inner, &outer, search).included(&objects(&inner), &outer, &At::default())
 }
 
 /// The objects of a schema: arguments and structured content are nothing else.
 fn objects(schema: &Value) -> [Part<'_>; 2] {
-    [schema, &*shape::OBJECT].map(|it| Part::Schema(Side::Inner, it))
+    [schema, &*shape::OBJECT].map(|it| (Side::Inner, it))
 }

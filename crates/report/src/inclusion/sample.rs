@@ -1,14 +1,13 @@
 //! Values that probably conform to a schema. The validator has the last word on each.
 
-use std::{cell::Cell, cmp::Ordering, collections::BTreeSet};
+use std::{cell::Cell, cmp::Ordering};
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    document::Documents,
-    scalars::plus,
-    shape::{Bound, Extra, Part, Shape, Shaper},
+    document::{Documents, Part, Side},
+    shape::{BOUNDS, Extra, Shape, Shaper, count, plus},
     type_set::Types,
     witness,
 };
@@ -21,7 +20,7 @@ const DEEPEST: usize = 12;
 const MOST_VALUES: usize = 5_000;
 
 /// Characters of the longest text, and items of the longest list.
-const LONGEST: u64 = 300;
+const LONGEST: u64 = 1_000;
 
 /// The name of a property that is declared without its name.
 pub(super) const OTHER_NAME: &str = "other";
@@ -30,37 +29,81 @@ pub(super) const OTHER_NAME: &str = "other";
 const MOST_EXAMPLES: usize = 4;
 
 /// Texts of the formats.
-const FORMATS: [(&str, &str); 8] = [
-    ("date", "2025-01-02"),
-    ("date-time", "2025-01-02T03:04:05Z"),
-    ("email", "a@example.com"),
+const FORMATS: [(&str, &str); 10] = [
+    ("date", "2026-01-01"),
+    ("date-time", "2026-01-01T00:00:00Z"),
+    ("email", "user@example.com"),
     ("hostname", "example.com"),
     ("ipv4", "192.0.2.1"),
-    ("time", "03:04:05Z"),
-    ("uri", "https://example.com/a"),
-    ("uuid", "123e4567-e89b-42d3-a456-426614174000"),
+    ("ipv6", "2001:db8::1"),
+    ("time", "00:00:00Z"),
+    ("uri", "https://example.com"),
+    ("url", "https://example.com"),
+    ("uuid", "00000000-0000-4000-8000-000000000000"),
 ];
 
 /// Texts for everything else.
-const TEXTS: [&str; 8] = ["text", "a", "", "0", "A b", "a-b_c.d", "/a/b", "\u{e9}"];
+const TEXTS: [&str; 7] = ["a", "", "0", "A b", "a-b_c.d", "/a/b", "\u{e9}"];
+
+/// The types in the order in which they are tried: texts are what most parameters take.
+const ORDER: [Types; 7] = [
+    Types::STRING,
+    Types::INTEGER,
+    Types::FRACTION,
+    Types::BOOLEAN,
+    Types::OBJECT,
+    Types::ARRAY,
+    Types::NULL,
+];
+
+/// What values are made for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'w> {
+    /// To show that one schema does not include another. Examples of objects and lists may hold more than is declared.
+    Witness,
+    /// To call a tool, with this text for a parameter of a name.
+    Call(&'w dyn Fn(&str) -> String),
+}
+
+/// Which properties an object gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The required ones.
+    Required,
+    /// All that are declared, and within each of them the required ones.
+    All,
+}
+
+/// Arguments for an input schema, with this text for a parameter of a name; perhaps the schema refuses them.
+pub fn arguments(schema: &Value, which: Which, text: &dyn Fn(&str) -> String) -> Value {
+    let documents = Documents::new(schema, schema);
+    let sampler = Sampler::new(&documents, Purpose::Call(text));
+    let mut shaper = Shaper::new(&documents);
+    let all = shaper.shapes(&[(Side::Inner, schema)]).unwrap_or_default();
+    let shape = all.iter().find(|it| !shaper.is_void(it, 0));
+    let arguments = shape.map(|it| sampler.object(it, which, 0));
+    arguments.unwrap_or_default().into()
+}
 
 /// Makes values of schemas of two documents.
 pub(super) struct Sampler<'w, 'a> {
     documents: &'w Documents<'a>,
+    purpose: Purpose<'w>,
     left: Cell<usize>,
 }
 
 impl<'w, 'a> Sampler<'w, 'a> {
-    pub(super) fn new(documents: &'w Documents<'a>) -> Self {
+    pub(super) fn new(documents: &'w Documents<'a>, purpose: Purpose<'w>) -> Self {
         Self {
             documents,
+            purpose,
             left: Cell::new(MOST_VALUES),
         }
     }
 
-    /// Several values of a shape, the plainest first.
-    pub(super) fn of_shape(&self, shape: &Shape<'a>) -> Vec<Value> {
-        let mut all = listed(shape);
+    /// Several values of a shape, the plainest first, and among them ones that another schema may refuse.
+    pub(super) fn of_shape(&self, shape: &Shape<'a>, other: &Value) -> Vec<Value> {
+        let mut all = self.listed(shape);
         if shape.finite().is_some() {
             return all;
         }
@@ -69,24 +112,34 @@ impl<'w, 'a> Sampler<'w, 'a> {
             match only {
                 Types::ARRAY => {
                     let least = of.least("minItems");
-                    let lengths = [least, least + 1, least + 2].into_iter();
-                    let lengths =
-                        lengths.filter(|it| of.most("maxItems").is_none_or(|most| *it <= most));
-                    all.extend(lengths.map(|it| self.array_of(&of, length(it))));
+                    let lengths = [least, least + 1, least + 2];
+                    let lengths = near(other, ["minItems", "maxItems"]).chain(lengths);
+                    let most = of.most("maxItems").unwrap_or(u64::MAX);
+                    let lengths = lengths.filter(|it| (least..=most).contains(it));
+                    let arrays =
+                        lengths.filter_map(|it| self.items((OTHER_NAME, &of), length(it), 0));
+                    all.extend(arrays.map(Value::Array));
                 }
                 Types::OBJECT => {
-                    all.extend(
-                        [false, true].map(|is_full| Value::Object(self.object(&of, is_full, 0))),
-                    );
+                    let objects = [Which::Required, Which::All].map(|it| self.object(&of, it, 0));
+                    all.extend(objects.map(Value::Object));
+                    let dependent = ["dependentRequired", "dependentSchemas", "dependencies"];
+                    let dependent = dependent
+                        .into_iter()
+                        .filter_map(|it| other.get(it)?.as_object());
+                    all.extend(dependent.flatten().map(|(name, _)| {
+                        let value = self.one((name, &of.property(name)), 1).unwrap_or_default();
+                        self.object_with(&of, (name, value), Which::Required)
+                    }));
                 }
-                _ => all.extend(scalars(&of, only)),
+                _ => all.extend(self.scalars((OTHER_NAME, &of), only, other)),
             }
         }
         all
     }
 
-    /// One value of what meets all conditions.
-    fn one(&self, parts: &[Part<'a>], depth: usize) -> Option<Value> {
+    /// One value of what meets all conditions, for a property of that name.
+    fn one(&self, (name, parts): (&str, &[Part<'a>]), depth: usize) -> Option<Value> {
         let left = self.left.get().checked_sub(1)?;
         self.left.set(left);
         if depth >= DEEPEST {
@@ -94,48 +147,62 @@ impl<'w, 'a> Sampler<'w, 'a> {
         }
         let shapes = Shaper::new(self.documents).shapes(parts)?;
         shapes.iter().find_map(|shape| {
-            let listed = listed(shape);
+            let listed = self.listed(shape);
             if shape.finite().is_some() || !listed.is_empty() {
                 return listed.into_iter().next();
             }
-            // Texts are what most parameters take.
-            let order = [
-                Types::STRING,
-                Types::INTEGER,
-                Types::FRACTION,
-                Types::BOOLEAN,
-            ];
-            let order = order
-                .into_iter()
-                .chain([Types::OBJECT, Types::ARRAY, Types::NULL]);
-            order.filter(|it| shape.types.has(*it)).find_map(|only| {
+            let order = ORDER.into_iter().filter(|it| shape.types.has(*it));
+            order.into_iter().find_map(|only| {
                 let of = shape.of_types(only);
                 match only {
                     Types::ARRAY => {
                         let count = length(of.least("minItems"));
-                        self.items(&of, count, depth).map(Value::Array)
+                        self.items((name, &of), count, depth).map(Value::Array)
                     }
-                    Types::OBJECT => Some(Value::Object(self.object(&of, false, depth))),
-                    _ => scalars(&of, only).into_iter().next(),
+                    Types::OBJECT => Some(self.object(&of, Which::Required, depth).into()),
+                    _ => self
+                        .scalars((name, &of), only, &Value::Null)
+                        .into_iter()
+                        .next(),
                 }
             })
         })
     }
 
-    /// An array of so many items.
-    pub(super) fn array_of(&self, shape: &Shape<'a>, count: usize) -> Value {
-        self.items(shape, count, 0).unwrap_or_default().into()
+    /// The values that a schema gives as examples or lists.
+    fn listed(&self, shape: &Shape<'_>) -> Vec<Value> {
+        let examples = shape.all("examples").filter_map(Value::as_array).flatten();
+        let stated = examples
+            .chain(shape.all("default"))
+            .filter(|it| match self.purpose {
+                Purpose::Witness => !it.is_object() && !it.is_array(),
+                Purpose::Call(_) => true,
+            });
+        let finite = shape.finite();
+        let fits = |it: &&Value| {
+            shape.types.has(Types::of(it)) && finite.as_ref().is_none_or(|all| all.contains(it))
+        };
+        let stated = stated.filter(fits).take(MOST_EXAMPLES);
+        stated
+            .chain(finite.iter().flatten().copied())
+            .cloned()
+            .collect()
     }
 
-    fn items(&self, shape: &Shape<'a>, count: usize, depth: usize) -> Option<Vec<Value>> {
+    fn items(
+        &self,
+        (name, shape): (&str, &Shape<'a>),
+        count: usize,
+        depth: usize,
+    ) -> Option<Vec<Value>> {
         let are_unique = shape.all("uniqueItems").any(|it| *it == Value::Bool(true));
         let mut items: Vec<Value> = Vec::new();
         for at in 0..count {
             let parts = shape.item(Some(at));
-            let mut item = self.one(&parts, depth + 1)?;
+            let mut item = self.one((name, &parts), depth + 1)?;
             if are_unique && items.contains(&item) {
                 let shapes = Shaper::new(self.documents).shapes(&parts)?;
-                let mut others = shapes.iter().flat_map(|it| self.of_shape(it));
+                let mut others = shapes.iter().flat_map(|it| self.of_shape(it, &Value::Null));
                 item = others.find(|it| !items.contains(it))?;
             }
             items.push(item);
@@ -146,31 +213,30 @@ impl<'w, 'a> Sampler<'w, 'a> {
     /// An array with this at its place.
     pub(super) fn array_with(&self, shape: &Shape<'a>, (at, value): (usize, Value)) -> Value {
         let count = length(shape.least("minItems")).max(at + 1);
-        let mut items = self
-            .items(shape, count, 0)
-            .unwrap_or_else(|| vec![Value::Null; count]);
+        let items = self.items((OTHER_NAME, shape), count, 0);
+        let mut items = items.unwrap_or_else(|| vec![Value::Null; count]);
         items[at] = value;
         items.into()
     }
 
-    /// An object with the required members, or with all declared ones.
-    fn object(&self, shape: &Shape<'a>, is_full: bool, depth: usize) -> Map<String, Value> {
-        let mut names: BTreeSet<&str> = shape.required();
-        if is_full {
-            names.extend(shape.declared());
-        }
-        let mut members: Map<String, Value> = names
-            .into_iter()
-            .filter_map(|name| {
-                let value = self.one(&shape.property(name), depth + 1)?;
-                Some((name.to_owned(), value))
-            })
-            .collect();
-        if let (true, Extra::Map(parts)) = (is_full, shape.extra()) {
-            members.extend(
-                self.one(&parts, depth + 1)
-                    .map(|it| (OTHER_NAME.to_owned(), it)),
-            );
+    pub(super) fn object(
+        &self,
+        shape: &Shape<'a>,
+        which: Which,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let (mut names, required) = (shape.names(), shape.required());
+        names.retain(|it| which == Which::All || required.contains(it));
+        let members = names.into_iter().filter_map(|name| {
+            let value = self.one((name, &shape.property(name)), depth + 1)?;
+            Some((name.to_owned(), value))
+        });
+        let mut members: Map<String, Value> = members.collect();
+        if let (Which::All, Purpose::Witness, Extra::Map(parts)) =
+            (which, self.purpose, shape.extra())
+        {
+            let other = self.one((OTHER_NAME, &parts), depth + 1);
+            members.extend(other.map(|it| (OTHER_NAME.to_owned(), it)));
         }
         members
     }
@@ -180,141 +246,111 @@ impl<'w, 'a> Sampler<'w, 'a> {
         &self,
         shape: &Shape<'a>,
         (name, value): (&str, Value),
-        is_full: bool,
+        which: Which,
     ) -> Value {
-        let mut object = self.object(shape, is_full, 0);
+        let mut object = self.object(shape, which, 0);
         object.insert(name.to_owned(), value);
         object.into()
     }
 
-    /// An object without that member.
-    pub(super) fn object_without(&self, shape: &Shape<'a>, name: &str, is_full: bool) -> Value {
-        let mut object = self.object(shape, is_full, 0);
-        object.remove(name);
-        object.into()
+    /// Values of one type without parts.
+    fn scalars(&self, (name, shape): (&str, &Shape<'_>), only: Types, other: &Value) -> Vec<Value> {
+        match only {
+            Types::NULL => vec![Value::Null],
+            Types::BOOLEAN => vec![Value::Bool(true), Value::Bool(false)],
+            Types::INTEGER | Types::FRACTION => numbers(shape, only, other),
+            _ => self
+                .texts((name, shape), other)
+                .into_iter()
+                .map(Value::from)
+                .collect(),
+        }
     }
 
-    /// An object that has that member.
-    pub(super) fn object_having(&self, shape: &Shape<'a>, name: &str) -> Value {
-        let value = self.one(&shape.property(name), 1).unwrap_or_default();
-        self.object_with(shape, (name, value), false)
+    fn texts(&self, (name, shape): (&str, &Shape<'_>), other: &Value) -> Vec<String> {
+        let usual = match self.purpose {
+            Purpose::Witness => "text".to_owned(),
+            Purpose::Call(text) => text(name),
+        };
+        let (least, most) = (shape.least("minLength"), shape.most("maxLength"));
+        let most = most.unwrap_or(u64::MAX);
+        let size = |text: &str| text.chars().count() as u64;
+        let of_length = |text: &str, count: u64| -> String {
+            let endless = text.chars().chain(std::iter::repeat('a'));
+            endless.take(length(count)).collect()
+        };
+        let formats = shape.all("format").filter_map(Value::as_str);
+        let formats = formats.filter_map(|it| FORMATS.iter().find(|(name, _)| *name == it));
+        let patterns: Vec<&str> = shape.all("pattern").filter_map(Value::as_str).collect();
+        let alike = patterns.iter();
+        let alike = alike
+            .flat_map(|it| [0, 1, 2, 8, 30].map(|more| like(it, more)))
+            .flatten();
+        let mut all: Vec<String> = formats
+            .map(|(_, text)| (*text).to_owned())
+            .chain(alike)
+            .collect();
+        all.push(of_length(&usual, size(&usual).max(least).min(most)));
+        // Of each length that may matter, the plainest made longer or shorter.
+        let lengths = near(other, ["minLength", "maxLength"]).chain([least, most.min(least + 100)]);
+        let plainest = all[0].clone();
+        all.extend(lengths.map(|it| of_length(&plainest, it)));
+        all.extend(TEXTS.map(str::to_owned));
+        all.retain(|text| {
+            let mut patterns = patterns.iter();
+            (least..=most).contains(&size(text))
+                && patterns.all(|it| witness::matches(it, text) != Some(false))
+        });
+        all
     }
 }
 
-/// The values that a schema lists or gives as examples.
-fn listed(shape: &Shape<'_>) -> Vec<Value> {
-    if let Some(values) = shape.finite() {
-        return values.into_iter().cloned().collect();
-    }
-    let examples = shape.all("examples").filter_map(Value::as_array).flatten();
-    let all = shape.all("default").chain(examples);
-    let all = all.filter(|it| shape.types.has(Types::of(it)) && is_whole(it));
-    all.take(MOST_EXAMPLES).cloned().collect()
-}
-
-/// Whether a value has no parts that may be more than is declared.
-fn is_whole(value: &Value) -> bool {
-    !value.is_object() && !value.is_array()
+/// Counts just outside of what a schema allows.
+fn near(schema: &Value, [least, most]: [&str; 2]) -> impl Iterator<Item = u64> {
+    let bound = |keyword| schema.get(keyword).and_then(count);
+    let below = bound(least).and_then(|it| it.checked_sub(1));
+    below
+        .into_iter()
+        .chain(bound(most).map(|it| it.saturating_add(1)))
 }
 
 fn length(count: u64) -> usize {
     usize::try_from(count.min(LONGEST)).unwrap_or_default()
 }
 
-/// Values of one type without parts.
-fn scalars(shape: &Shape<'_>, only: Types) -> Vec<Value> {
-    match only {
-        Types::NULL => vec![Value::Null],
-        Types::BOOLEAN => vec![Value::Bool(true), Value::Bool(false)],
-        Types::INTEGER | Types::FRACTION => numbers(shape, only),
-        _ => texts(shape).into_iter().map(Value::from).collect(),
-    }
-}
-
-fn numbers(shape: &Shape<'_>, only: Types) -> Vec<Value> {
-    let low = shape.bound(Ordering::Greater);
-    let high = shape.bound(Ordering::Less);
-    let near = |bound: &Option<Bound>, steps: [i128; 2]| {
-        let bound = bound.as_ref().map(|it| it.number.clone());
-        let near = steps.map(|step| bound.as_ref().and_then(|it| plus(it, step)));
-        bound.into_iter().chain(near.into_iter().flatten())
-    };
+fn numbers(shape: &Shape<'_>, only: Types, other: &Value) -> Vec<Value> {
+    let bounds = [Ordering::Greater, Ordering::Less].map(|it| shape.bound(it));
+    let bounds = bounds.iter().flatten();
+    let others = BOUNDS.iter().filter_map(|it| other.get(it)?.as_number());
+    let near = bounds.clone().map(|it| &it.number).chain(others);
+    let near = near
+        .flat_map(|it| [0, 1, 2, -1, -2].map(|step| plus(it, step).unwrap_or_else(|| it.clone())));
     let plain = [1, 0, -1, 7, 1_000_000].map(Number::from);
-    let mut all: Vec<Number> = near(&low, [1, 2])
-        .chain(near(&high, [-1, -2]))
-        .chain(plain)
-        .collect();
+    let mut all: Vec<Number> = near.chain(plain).collect();
     if only == Types::FRACTION {
-        let halves = all.iter().filter_map(Number::as_f64);
-        let halves = halves
-            .flat_map(|it| [it + 0.5, it - 0.5])
-            .filter_map(Number::from_f64);
-        all = halves
-            .chain([Number::from_f64(0.25)].into_iter().flatten())
-            .collect();
+        let floats = all.iter().filter_map(Number::as_f64);
+        let halves = floats.flat_map(|it| [it + 0.5, it - 0.5]).chain([0.25]);
+        all = halves.filter_map(Number::from_f64).collect();
     }
     for step in shape
         .all("multipleOf")
         .filter_map(Value::as_i64)
         .filter(|it| *it > 0)
     {
-        let down = all.iter().filter_map(Number::as_i64);
-        let multiples =
-            down.flat_map(|it| [it - it.rem_euclid(step), it - it.rem_euclid(step) + step]);
-        all = multiples.map(Number::from).collect();
+        let whole = all
+            .iter()
+            .filter_map(Number::as_i64)
+            .map(|it| it - it.rem_euclid(step));
+        all = whole
+            .flat_map(|it| [it.saturating_add(step), it])
+            .map(Number::from)
+            .collect();
     }
-    let is_beyond = |it: &Number, bound: &Option<Bound>, order: Ordering| {
-        bound
-            .as_ref()
-            .is_some_and(|bound| is_outside(bound, it, order))
-    };
     all.retain(|it| {
         number::is_integer(it) == (only == Types::INTEGER)
-            && !is_beyond(it, &low, Ordering::Less)
-            && !is_beyond(it, &high, Ordering::Greater)
+            && !bounds.clone().any(|bound| bound.excludes(it))
     });
     all.into_iter().map(Value::Number).collect()
-}
-
-/// Whether a number is on this side of a bound.
-fn is_outside(bound: &Bound, number: &Number, side: Ordering) -> bool {
-    let order = number::compare(number, &bound.number);
-    order == side || order.is_eq() && bound.is_strict
-}
-
-fn texts(shape: &Shape<'_>) -> Vec<String> {
-    let least = shape.least("minLength");
-    let most = shape.most("maxLength");
-    let fits = |text: &String| {
-        let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-        length >= least && most.is_none_or(|most| length <= most)
-    };
-    let patterns: Vec<&str> = shape.all("pattern").filter_map(Value::as_str).collect();
-    let formats = shape.all("format").filter_map(Value::as_str);
-    let formats = formats.filter_map(|it| FORMATS.iter().find(|(name, _)| *name == it));
-    let mut all: Vec<String> = formats.map(|(_, text)| (*text).to_owned()).collect();
-    all.extend(
-        patterns
-            .iter()
-            .flat_map(|it| [0, 1, 2, 8, 30].map(|more| like(it, more)))
-            .flatten(),
-    );
-    all.extend(TEXTS.map(str::to_owned));
-    let long = |count: u64| {
-        "text"
-            .chars()
-            .cycle()
-            .take(length(count))
-            .collect::<String>()
-    };
-    all.extend([least, most.unwrap_or(least + 100).min(LONGEST)].map(long));
-    all.retain(fits);
-    all.retain(|text| {
-        patterns
-            .iter()
-            .all(|it| witness::matches(it, text) != Some(false))
-    });
-    all
 }
 
 /// A text that matches a pattern, in which what may be repeated is so many times more often than needed.
@@ -331,9 +367,8 @@ fn write(hir: &Hir, more: u32, out: &mut String) -> Option<()> {
         HirKind::Literal(literal) => out.push_str(std::str::from_utf8(&literal.0).ok()?),
         HirKind::Class(Class::Unicode(class)) => {
             let has = |it: &char| {
-                class
-                    .iter()
-                    .any(|range| (range.start()..=range.end()).contains(it))
+                let mut ranges = class.iter();
+                ranges.any(|range| (range.start()..=range.end()).contains(it))
             };
             let first = class.iter().next().map(ClassUnicodeRange::start);
             out.push(['a', 'A', '1', '-'].into_iter().find(has).or(first)?);

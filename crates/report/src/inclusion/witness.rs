@@ -1,11 +1,14 @@
 //! What the validator says of single values: whether one is a witness, and whether a pattern matches a text.
 
-use std::{cell::OnceCell, collections::HashMap};
+use std::{
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+};
 
 use serde_json::{Value, json};
 
 use super::{
-    document::{Document, Documents, Listed, equal, keywords},
+    document::{Documents, Part, Side, schemas},
     type_set::Types,
 };
 use mcp::json::{
@@ -32,76 +35,95 @@ pub(super) struct Trial {
 impl Trial {
     /// Whether the first document accepts a value and the second one refuses it.
     pub(super) fn is_witness(&mut self, documents: &Documents<'_>, value: &Value) -> bool {
-        self.says(documents, value) == Some([true, false])
+        self.trials += 1;
+        let both = || {
+            Some([
+                compiled(documents, Side::Inner)?,
+                compiled(documents, Side::Outer)?,
+            ])
+        };
+        let says = |[inner, outer]: &[Schema; 2]| {
+            verdict(inner, value) == Some(true) && verdict(outer, value) == Some(false)
+        };
+        !self.is_spent() && self.compiled.get_or_init(both).as_ref().is_some_and(says)
     }
 
     /// Whether no more values are tried.
     pub(super) fn is_spent(&self) -> bool {
         self.trials > MOST_TRIALS
     }
-
-    fn says(&mut self, documents: &Documents<'_>, value: &Value) -> Option<[bool; 2]> {
-        self.trials += 1;
-        if self.is_spent() {
-            return None;
-        }
-        let compiled = self
-            .compiled
-            .get_or_init(|| Some([compiled(&documents.inner)?, compiled(&documents.outer)?]));
-        let [inner, outer] = compiled.as_ref()?;
-        Some([verdict(inner, value)?, verdict(outer, value)?])
-    }
 }
 
 /// A document for the validator; `None` if it is not valid, or takes too long to be followed.
-fn compiled(document: &Document<'_>) -> Option<Schema> {
+fn compiled(documents: &Documents<'_>, side: Side) -> Option<Schema> {
     let mut costs = Costs {
-        document,
+        documents,
         known: HashMap::new(),
         depth: 0,
     };
-    let is_cheap = |schema| costs.of(schema).is_some_and(|it| it <= MOST_AT_ONCE);
-    walk(document.root).all(is_cheap).then_some(())?;
-    json_schema::compile(document.root).ok()
+    let root = documents.roots[side as usize];
+    let is_cheap = |schema| {
+        costs
+            .of((side, schema))
+            .is_some_and(|it| it <= MOST_AT_ONCE)
+    };
+    walk(root).all(is_cheap).then_some(())?;
+    json_schema::compile(root).ok()
 }
 
 /// Whether a schema accepts a value; `None` if a pattern gives up.
 fn verdict(schema: &Schema, value: &Value) -> Option<bool> {
-    let mut errors = schema.validator().iter_errors(value);
-    match errors.next() {
-        None => Some(true),
-        Some(error) if is_undecided(&error) => None,
-        Some(_) => Some(errors.all(|error| !is_undecided(&error))).map(|_| false),
+    let mut is_valid = true;
+    for error in schema.validator().iter_errors(value) {
+        if is_undecided(&error) {
+            return None;
+        }
+        is_valid = false;
     }
+    Some(is_valid)
 }
 
 /// Whether a document accepts a value.
-pub(super) fn is_accepted(document: &Document<'_>, value: &Value) -> bool {
-    let compiled = compiled(document);
+pub(super) fn is_accepted(documents: &Documents<'_>, value: &Value) -> bool {
+    let compiled = compiled(documents, Side::Inner);
     compiled.is_some_and(|schema| verdict(&schema, value) == Some(true))
 }
 
-/// Which of some values a schema that refers to nothing refuses; `None` if that is not known.
+/// Keywords that only list values, and some that say nothing.
+const LISTS: [&str; 5] = ["const", "default", "enum", "examples", "type"];
+
+/// Whether a schema says nothing of values but that they are some of a list.
+pub(super) fn is_list(schema: &Value) -> bool {
+    let mut keywords = schema.as_object().into_iter().flatten();
+    keywords.all(|(name, _)| LISTS.contains(&name.as_str()))
+}
+
+/// Which of some values a schema of a document refuses; `None` if it refers to others, or that is not known.
 pub(super) fn refused<'v>(
-    document: &Document<'_>,
+    root: &Value,
     schema: &Value,
     values: &[&'v Value],
 ) -> Option<Vec<&'v Value>> {
-    if keywords(schema).iter().all(|it| LISTS.contains(it)) {
+    if is_list(schema) {
         let listed = schema.get("enum").and_then(Value::as_array);
-        let listed = listed.map(Listed::new);
-        let is_listed = |value: &Value| listed.as_ref().is_none_or(|it| it.has(value));
-        let refused = values
-            .iter()
-            .filter(|it| !(is_listed(it) && lists(schema, it)));
-        return Some(refused.copied().collect());
+        let listed: Option<HashSet<&Value>> = listed.map(|it| it.iter().collect());
+        let is_accepted = |value: &Value| {
+            let types = schema.get("type").map(Types::declared);
+            listed.as_ref().is_none_or(|it| it.contains(value))
+                && schema.get("const").is_none_or(|it| it == value)
+                && types.is_none_or(|it| it.has(Types::of(value)))
+                && *schema != Value::Bool(false)
+        };
+        let refused = values.iter().copied();
+        return Some(refused.filter(|it| !is_accepted(it)).collect());
     }
     let references = ["$ref", "$dynamicRef", "$recursiveRef"];
     if walk(schema).any(|it| references.iter().any(|keyword| it.get(keyword).is_some())) {
         return None;
     }
     let mut schema = schema.clone();
-    if let (Some(whole), Some(draft)) = (schema.as_object_mut(), document.root.get("$schema")) {
+    let draft = root.get("$schema");
+    if let (Some(whole), Some(draft)) = (schema.as_object_mut(), draft) {
         whole.insert("$schema".to_owned(), draft.clone());
     }
     let schema = json_schema::compile(&schema).ok()?;
@@ -114,19 +136,6 @@ pub(super) fn refused<'v>(
     Some(refused)
 }
 
-/// The keywords of most schemas of single values.
-const LISTS: [&str; 3] = ["const", "enum", "type"];
-
-/// Whether a schema of nothing but [`LISTS`] accepts a value that its `enum` has.
-fn lists(schema: &Value, value: &Value) -> bool {
-    let mut only = schema.get("const").into_iter();
-    schema
-        .get("type")
-        .is_none_or(|types| Types::declared(types).has(Types::of(value)))
-        && only.all(|it| equal(it, value))
-        && *schema != Value::Bool(false)
-}
-
 /// Whether a pattern matches a text; `None` if that is not known.
 pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
     let schema = json_schema::compile(&json!({ "pattern": pattern })).ok()?;
@@ -135,14 +144,27 @@ pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
 
 /// Counts the schemas that hold for one value.
 struct Costs<'w, 'a> {
-    document: &'w Document<'a>,
+    documents: &'w Documents<'a>,
     /// What is known; `None` while it is being counted, and of one that leads back to itself.
     known: HashMap<*const Value, Option<u64>>,
     depth: usize,
 }
 
+/// Keywords whose schemas hold for the same value.
+const BESIDE: [&str; 9] = [
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "dependencies",
+];
+
 impl<'a> Costs<'_, 'a> {
-    fn of(&mut self, schema: &'a Value) -> Option<u64> {
+    fn of(&mut self, (side, schema): Part<'a>) -> Option<u64> {
         let place = std::ptr::from_ref(schema);
         if let Some(known) = self.known.get(&place) {
             return *known;
@@ -152,16 +174,11 @@ impl<'a> Costs<'_, 'a> {
             return None;
         }
         self.depth += 1;
-        let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-        let lists = lists.filter_map(|it| schema.get(it)?.as_array()).flatten();
-        let singles = ["not", "if", "then", "else"].into_iter();
-        let singles = singles.filter_map(|it| schema.get(it));
-        let named = ["dependentSchemas", "dependencies"].into_iter();
-        let named = named.filter_map(|it| schema.get(it)?.as_object());
-        let named = named.flatten().map(|(_, it)| it);
-        let reference = self.document.reference(schema);
-        let mut all = lists.chain(singles).chain(named).chain(reference);
-        let cost = all.try_fold(1_u64, |sum, it| Some(sum.saturating_add(self.of(it)?)));
+        let beside = schemas(schema, &BESIDE).into_iter();
+        let mut all = beside.chain(self.documents.reference((side, schema)));
+        let cost = all.try_fold(1_u64, |sum, it| {
+            Some(sum.saturating_add(self.of((side, it))?))
+        });
         self.depth -= 1;
         self.known.insert(place, cost);
         cost
