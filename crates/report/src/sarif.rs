@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::{
     End, RunReport,
@@ -13,10 +12,10 @@ use crate::{
     place::{beneath, escaped},
     record::{MismatchRecord, Record},
 };
-use text::{digest::hexadecimal, workflow::neutral};
+use text::{digest::sha256, workflow::neutral};
 
 /// The schema that the file is of.
-pub(crate) const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// Results of a file; GitHub refuses more than 25,000 and shows 5,000.
 pub(crate) const MOST_RESULTS: usize = 5_000;
@@ -30,7 +29,7 @@ pub(crate) const LONGEST_MESSAGE: usize = 8 * 1024;
 /// The longest name in the file, in bytes.
 const LONGEST_NAME: usize = 1024;
 
-/// The run as SARIF, with a final line end.
+/// The run as SARIF.
 pub(crate) fn render(report: &RunReport) -> String {
     let all: Vec<Finding<'_>> = report.records.iter().flat_map(findings).collect();
     let rules: BTreeMap<&str, usize> = all.iter().map(|it| (it.rule, 0)).collect();
@@ -41,49 +40,86 @@ pub(crate) fn render(report: &RunReport) -> String {
         .map(|finding| result(report, finding, &rules))
         .collect();
     let described: Vec<Value> = rules.keys().map(|rule| describe(rule)).collect();
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "mcp-assert",
-                "version": report.tool.version,
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": described,
-            } },
-            "columnKind": "unicodeCodePoints",
-            "invocations": [invocation(report, all.len().saturating_sub(MOST_RESULTS))],
-            "results": results,
-        }],
+    let untold = report.untold();
+    let causes = untold.iter().take(MOST_CAUSES).map(|cause| {
+        let mut text = format!("{}: {}", cause.verdict.word(), cause.text);
+        cut(&mut text, LONGEST_MESSAGE);
+        notification("error", &unlinked(&text))
     });
-    neutral::json(format!("{log:#}\n"))
+    Log {
+        version: &report.tool.version,
+        command: None,
+        is_successful: report.end == End::Finished && untold.is_empty(),
+        notifications: causes.collect(),
+        rules: described,
+        results,
+        left_out: all.len().saturating_sub(MOST_RESULTS),
+    }
+    .text()
 }
 
-/// Whether the run was what it was to be, and why not.
-fn invocation(report: &RunReport, left_out: usize) -> Value {
-    let notification =
-        |level: &str, text: &str| json!({ "level": level, "message": { "text": text } });
-    let untold = report.untold();
-    let mut notifications: Vec<Value> = untold
-        .iter()
-        .take(MOST_CAUSES)
-        .map(|cause| {
-            let mut text = format!("{}: {}", cause.verdict.word(), cause.text);
-            cut(&mut text, LONGEST_MESSAGE);
-            notification("error", &unlinked(&text))
-        })
-        .collect();
-    if left_out > 0 {
-        let text = format!("{left_out} more results are left out");
-        notifications.push(notification("warning", &text));
+/// What a file says.
+pub(crate) struct Log<'a> {
+    pub(crate) version: &'a str,
+    /// The command, which tells the file from those of other commands.
+    pub(crate) command: Option<&'a str>,
+    /// Whether the run was what it was to be.
+    pub(crate) is_successful: bool,
+    /// What is wrong beside the results.
+    pub(crate) notifications: Vec<Value>,
+    pub(crate) rules: Vec<Value>,
+    /// At most [`MOST_RESULTS`].
+    pub(crate) results: Vec<Value>,
+    /// How many more there are.
+    pub(crate) left_out: usize,
+}
+
+impl Log<'_> {
+    /// The file, with a final line end.
+    pub(crate) fn text(mut self) -> String {
+        if self.left_out > 0 {
+            let text = format!("{} more results are left out", self.left_out);
+            self.notifications.push(notification("warning", &text));
+        }
+        let mut invocation = json!({ "executionSuccessful": self.is_successful });
+        if !self.notifications.is_empty() {
+            invocation["toolExecutionNotifications"] = self.notifications.into();
+        }
+        let mut run = json!({
+            "tool": { "driver": {
+                "name": "mcp-assert",
+                "version": self.version,
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": self.rules,
+            } },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [invocation],
+            "results": self.results,
+        });
+        if let Some(command) = self.command {
+            run["automationDetails"] = json!({ "id": format!("mcp-assert/{command}/") });
+        }
+        let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
+        neutral::json(format!("{log:#}\n"))
     }
-    let mut invocation = json!({
-        "executionSuccessful": report.end == End::Finished && untold.is_empty(),
-    });
-    if !notifications.is_empty() {
-        invocation["toolExecutionNotifications"] = Value::Array(notifications);
-    }
-    invocation
+}
+
+fn notification(level: &str, text: &str) -> Value {
+    json!({ "level": level, "message": { "text": text } })
+}
+
+/// A place of a file in the repository.
+pub(crate) fn location(file: &str, line: usize, column: usize) -> Value {
+    json!({
+        "artifactLocation": { "uri": escaped(file), "uriBaseId": "%SRCROOT%" },
+        "region": { "startLine": line.max(1), "startColumn": column.max(1) },
+    })
+}
+
+/// Identifies something across runs.
+pub(crate) fn fingerprint<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
+    let parts: String = parts.into_iter().flat_map(|it| [it, "\0"]).collect();
+    sha256(parts.as_bytes())
 }
 
 /// Something at a place.
@@ -135,13 +171,10 @@ fn result(report: &RunReport, finding: &Finding<'_>, rules: &BTreeMap<&str, usiz
         "level": "error",
         "message": { "text": message(report, finding) },
         "locations": [{
-            "physicalLocation": {
-                "artifactLocation": { "uri": escaped(&beneath(folder, place.file)), "uriBaseId": "%SRCROOT%" },
-                "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
-            },
+            "physicalLocation": location(&beneath(folder, place.file), place.line, place.column),
             "logicalLocations": [{ "fullyQualifiedName": name, "kind": "member" }],
         }],
-        "partialFingerprints": { "mcpAssert/v1": fingerprint(report, finding) },
+        "partialFingerprints": { "mcpAssert/v1": fingerprint_of(report, finding) },
     })
 }
 
@@ -182,9 +215,8 @@ fn describe(rule: &str) -> Value {
 
 /// Identifies a result across runs: the assertion, the trial, the expectation and its number among those alike. The wanted
 /// value is not part of it, because it may differ in each run.
-fn fingerprint(report: &RunReport, finding: &Finding<'_>) -> String {
+fn fingerprint_of(report: &RunReport, finding: &Finding<'_>) -> String {
     let record = finding.record;
-    let mut hasher = Sha256::new();
     let place = finding.mismatch.and_then(|it| it.path.as_deref());
     let trial = if report.trials > 1 { record.trial } else { 1 };
     let step = finding.mismatch.and_then(|it| it.step.as_deref());
@@ -195,11 +227,7 @@ fn fingerprint(report: &RunReport, finding: &Finding<'_>) -> String {
         place.unwrap_or_default(),
         &trial.to_string(),
     ];
-    for part in parts.into_iter().chain(step).chain(number.as_deref()) {
-        hasher.update(part.as_bytes());
-        hasher.update([0]);
-    }
-    hexadecimal(&hasher.finalize())
+    fingerprint(parts.into_iter().chain(step).chain(number.as_deref()))
 }
 
 #[cfg(test)]

@@ -16,11 +16,9 @@ mod tests;
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use sha2::{Digest, Sha256};
-
-use crate::cleaner::Cleaner;
 pub use crate::junit::inspection as junit;
-use text::{count, digest::hexadecimal, head};
+use crate::{cleaner::Cleaner, sarif::fingerprint};
+use text::{count, head};
 
 /// The most characters of an evidence.
 const LONGEST_EVIDENCE: usize = 300;
@@ -136,12 +134,7 @@ impl Finding {
     /// Identifies a finding across runs: the code, what it is about, and which part of that. Message, line and order may
     /// change.
     pub fn fingerprint(&self) -> String {
-        let mut hasher = Sha256::new();
-        for part in [self.code, self.kind.word(), &self.name, &self.pointer] {
-            hasher.update(part.as_bytes());
-            hasher.update([0]);
-        }
-        hexadecimal(&hasher.finalize())
+        fingerprint([self.code, self.kind.word(), &self.name, &self.pointer])
     }
 
     /// Whether it counts.

@@ -7,10 +7,8 @@ use serde_json::{Value, json};
 use super::{Check, Finding, Inspection, Kind, Place, Severity, Standing};
 use crate::{
     cleaner::cut,
-    place::escaped,
-    sarif::{LONGEST_MESSAGE, MOST_RESULTS, SCHEMA, unlinked},
+    sarif::{self, LONGEST_MESSAGE, Log, MOST_RESULTS, unlinked},
 };
-use text::workflow::neutral;
 
 /// The tag of rules about security.
 const SECURITY: &str = "security";
@@ -21,36 +19,23 @@ const HELP: &str = concat!(
     "/blob/main/docs/reference/lint.md"
 );
 
-/// The inspection as SARIF, with a final line end.
+/// The inspection as SARIF.
 pub fn render(inspection: &Inspection) -> String {
     let merged = merged(inspection);
     let left_out = merged.len().saturating_sub(MOST_RESULTS);
     let results = merged.iter().take(MOST_RESULTS);
     let results: Vec<Value> = results.map(|it| result(inspection, it)).collect();
     let rules: Vec<Value> = inspection.checks.iter().map(rule).collect();
-    let mut invocation = json!({ "executionSuccessful": true });
-    if left_out > 0 {
-        let text = format!("{left_out} more results are left out");
-        invocation["toolExecutionNotifications"] =
-            json!([{ "level": "warning", "message": { "text": text } }]);
+    Log {
+        version: &inspection.version,
+        command: Some(inspection.command),
+        is_successful: true,
+        notifications: Vec::new(),
+        rules,
+        results,
+        left_out,
     }
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "mcp-assert",
-                "version": inspection.version,
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules,
-            } },
-            "automationDetails": { "id": format!("mcp-assert/{}/", inspection.command) },
-            "columnKind": "unicodeCodePoints",
-            "invocations": [invocation],
-            "results": results,
-        }],
-    });
-    neutral::json(format!("{log:#}\n"))
+    .text()
 }
 
 /// The findings of one rule on one line: code scanning takes them for one alert.
@@ -102,10 +87,7 @@ fn result(inspection: &Inspection, merged: &Merged<'_>) -> Value {
     });
     let mut location = json!({ "logicalLocations": logical.collect::<Vec<_>>() });
     if let Some(place) = merged.place {
-        location["physicalLocation"] = json!({
-            "artifactLocation": { "uri": escaped(&place.file), "uriBaseId": "%SRCROOT%" },
-            "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
-        });
+        location["physicalLocation"] = sarif::location(&place.file, place.line, place.column);
     }
     let index = inspection
         .checks
