@@ -94,39 +94,42 @@ fn tool(old: &Value, new: &Value) -> Vec<Found> {
         (None, Some(_)) => vec![Found::new(Level::Safe, "an output schema was added")],
         (None, None) => Vec::new(),
     });
-    found.extend(annotations(old, new));
-    found.extend(execution(old, new));
+    found.extend(hints(old, new));
     found
 }
 
-/// The hints of a tool. Clients ask people before they call what may destroy something, and not before they read.
-fn annotations(old: &Value, new: &Value) -> Vec<Found> {
-    let of = |tool: &Value| members(tool, "annotations");
-    let (before, now) = (of(old), of(new));
-    let is = |all: &Map<String, Value>, name| all.get(name).and_then(Value::as_bool);
-    let reads = |all| is(all, "readOnlyHint") == Some(true);
-    let destroys = |all| !reads(all) && is(all, "destructiveHint") != Some(false);
+/// The hints of a tool, and how it may be run. Clients ask people before they call what may destroy something, and not before
+/// they read; a caller that knows no tasks cannot call what requires them.
+fn hints(old: &Value, new: &Value) -> Vec<Found> {
     let mut found = Vec::new();
-    for name in names(&before, &now) {
-        let (one, other) = (before.get(name), now.get(name));
-        if one == other {
-            continue;
+    for group in ["annotations", "execution"] {
+        let (before, now) = (members(old, group), members(new, group));
+        let is = |all: &Map<String, Value>, name| all.get(name).and_then(Value::as_bool);
+        let reads = |all| is(all, "readOnlyHint") == Some(true);
+        let destroys = |all| !reads(all) && is(all, "destructiveHint") != Some(false);
+        let changed = names(&before, &now).into_iter();
+        for name in changed.filter(|name| before.get(*name) != now.get(*name)) {
+            let (one, other) = (before.get(name), now.get(name));
+            let is_lost = match name {
+                "readOnlyHint" => reads(&before) && !reads(&now),
+                "destructiveHint" => !reads(&before) && !destroys(&before) && destroys(&now),
+                "taskSupport" => {
+                    other.is_some_and(|it| it == "required")
+                        || one.is_some() && other.is_none_or(|it| it == "forbidden")
+                }
+                _ => false,
+            };
+            let level = if is_lost {
+                Level::Breaking
+            } else {
+                usual(name, one, other)
+            };
+            let what = format!("{name}: {} → {}", shown(one), shown(other));
+            found.push(Found {
+                is_hint: group == "annotations",
+                ..Found::new(level, what)
+            });
         }
-        let is_lost = match name {
-            "readOnlyHint" => reads(&before) && !reads(&now),
-            "destructiveHint" => !reads(&before) && !destroys(&before) && destroys(&now),
-            _ => false,
-        };
-        let level = if is_lost {
-            Level::Breaking
-        } else {
-            usual(name, one, other)
-        };
-        let what = format!("{name}: {} → {}", shown(one), shown(other));
-        found.push(Found {
-            is_hint: true,
-            ..Found::new(level, what)
-        });
     }
     found
 }
@@ -163,27 +166,6 @@ fn usual(name: &str, old: Option<&Value>, new: Option<&Value>) -> Level {
     } else {
         Level::Risky
     }
-}
-
-/// How a tool may be run. A caller that knows no tasks cannot call one that requires them.
-fn execution(old: &Value, new: &Value) -> Vec<Found> {
-    let of = |tool: &Value| members(tool, "execution");
-    let (before, now) = (of(old), of(new));
-    let changed = names(&before, &now).into_iter();
-    let changed = changed.filter(|name| before.get(*name) != now.get(*name));
-    let found = changed.map(|name| {
-        let (one, other) = (before.get(name), now.get(name));
-        let is_task = name == "taskSupport";
-        let requires = is_task && other.is_some_and(|it| it == "required");
-        let refuses = is_task && one.is_some() && other.is_none_or(|it| it == "forbidden");
-        let level = if requires || refuses {
-            Level::Breaking
-        } else {
-            usual(name, one, other)
-        };
-        Found::new(level, format!("{name}: {} → {}", shown(one), shown(other)))
-    });
-    found.collect()
 }
 
 /// The members without a rule, and `_meta`: clients may show them.
