@@ -3,20 +3,22 @@
 use serde_json::{Value, json};
 
 use super::{Facts, http::Request};
-use mcp::protocol::revision::Revision;
+use mcp::{protocol::revision::Revision, script::subject::RawHandshake};
 use report::inspection::Severity;
 
 /// How a check is made.
 #[derive(Clone, Copy)]
 pub(crate) enum Asks {
     /// By what the sessions note by themselves: none of these codes.
-    Findings(&'static [&'static str]),
+    Findings(&'static str),
+    /// By the answer to a request: its method, its parameters as JSON, and the judge.
+    Request(&'static str, &'static str, Judge),
     /// By the answers to frames that are sent as they are written.
     Frames {
         /// The frames.
         frames: fn(&Facts) -> Vec<Value>,
         /// Whether a handshake comes before them; otherwise they have a connection of their own.
-        handshake: bool,
+        handshake: RawHandshake,
         /// Judges the answers, in the order in which they came.
         judge: Judge,
     },
@@ -48,6 +50,41 @@ pub(crate) struct Check {
 }
 
 impl Check {
+    /// A MUST for every server.
+    const fn must(
+        code: &'static str,
+        title: &'static str,
+        section: &'static str,
+        asks: Asks,
+    ) -> Self {
+        Self {
+            code,
+            title,
+            section,
+            severity: Severity::Error,
+            applies: |_| Ok(()),
+            asks,
+        }
+    }
+
+    /// A SHOULD for every server.
+    const fn should(
+        code: &'static str,
+        title: &'static str,
+        section: &'static str,
+        asks: Asks,
+    ) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::must(code, title, section, asks)
+        }
+    }
+
+    /// The same for the servers that it applies to.
+    const fn to(self, applies: fn(&Facts) -> Result<(), &'static str>) -> Self {
+        Self { applies, ..self }
+    }
+
     /// The page in a revision: those without a handshake have other ones for the transports and for what a session was.
     pub(crate) fn page(&self, revision: Revision) -> &'static str {
         let section = self.section;
@@ -73,8 +110,6 @@ impl std::fmt::Debug for Check {
     }
 }
 
-const ALWAYS: fn(&Facts) -> Result<(), &'static str> = |_| Ok(());
-
 /// Only for servers that we started over stdio.
 const OVER_STDIO: fn(&Facts) -> Result<(), &'static str> =
     |facts| needs(!facts.is_http, "it is not spoken to over stdio");
@@ -97,8 +132,9 @@ fn needs(holds: bool, otherwise: &'static str) -> Result<(), &'static str> {
 
 /// A request, with an id that no other one of its session has; in a stateless revision with the metadata that every
 /// request has.
-fn request(facts: &Facts, id: &Value, method: &str, params: &Value) -> Value {
-    let mut params = params.clone();
+pub(super) fn request(facts: &Facts, id: &Value, method: &str, params: &str) -> Value {
+    // The parameters are written below, and are JSON.
+    let mut params: Value = serde_json::from_str(params).unwrap_or_default();
     if facts.is_stateless() {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": facts.offer.revision(),
@@ -153,9 +189,12 @@ fn a_result(replies: &[Value]) -> Result<(), String> {
     needs(reply.get("result").is_some(), "").map_err(|_| format!("it was refused: {reply}"))
 }
 
-/// `ids-echoed`: the ids that were sent, of both types.
+/// The ids of `ids-echoed`, of both types.
+const IDS: [fn() -> Value; 2] = [|| json!("seven"), || json!(8_000)];
+
+/// `ids-echoed`: the ids that were sent.
 fn echoed(replies: &[Value]) -> Result<(), String> {
-    for id in [json!("seven"), json!(9000)] {
+    for id in IDS.map(|id| id()) {
         if !replies.iter().any(|reply| reply.get("id") == Some(&id)) {
             return Err(format!("no answer has the id {id}"));
         }
@@ -198,400 +237,261 @@ fn unsupported(replies: &[Value]) -> Result<(), String> {
 
 /// All checks, in the order of reports.
 pub(crate) const CHECKS: &[Check] = &[
-    Check {
-        code: "version-negotiation",
-        title: "a revision that the server does not know is answered with one that it knows, or refused",
-        section: "basic/lifecycle#version-negotiation",
-        severity: Severity::Error,
-        applies: WITH_HANDSHAKE,
-        asks: Asks::Frames {
+    Check::must(
+        "version-negotiation",
+        "a revision that the server does not know is answered with one that it knows, or refused",
+        "basic/lifecycle#version-negotiation",
+        Asks::Frames {
             frames: |_| {
                 let client = json!({"name": "mcp-assert", "version": "1"});
                 let params = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": client});
                 vec![json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})]
             },
-            handshake: false,
+            handshake: RawHandshake::Omitted,
             judge: negotiated,
         },
-    },
-    Check {
-        code: "ping",
-        title: "`ping` is answered with a result",
-        section: "basic/utilities/ping",
-        severity: Severity::Error,
-        applies: WITH_HANDSHAKE,
-        asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(9001), "ping", &json!({}))],
-            handshake: true,
-            judge: a_result,
-        },
-    },
-    Check {
-        code: "unknown-method",
-        title: "an unknown method is refused with -32601",
-        section: "basic#requests",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Frames {
-            frames: |facts| {
-                vec![request(
-                    facts,
-                    &json!(9002),
-                    "mcp-assert/unknown",
-                    &json!({}),
-                )]
-            },
-            handshake: true,
-            judge: |replies| error(replies, &[-32601]),
-        },
-    },
-    Check {
-        code: "answers",
-        title: "every request is answered, and none ends the server",
-        section: "basic#responses",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Answers,
-    },
-    Check {
-        code: "ids-echoed",
-        title: "answers have the ids of their requests, of the same type",
-        section: "basic#responses",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Frames {
+    )
+    .to(WITH_HANDSHAKE),
+    Check::must(
+        "ping",
+        "`ping` is answered with a result",
+        "basic/utilities/ping",
+        Asks::Request("ping", "{}", a_result),
+    )
+    .to(WITH_HANDSHAKE),
+    Check::must(
+        "unknown-method",
+        "an unknown method is refused with -32601",
+        "basic#requests",
+        Asks::Request("mcp-assert/unknown", "{}", |replies| error(replies, &[-32601])),
+    ),
+    Check::must(
+        "answers",
+        "every request is answered, and none ends the server",
+        "basic#responses",
+        Asks::Answers,
+    ),
+    Check::must(
+        "ids-echoed",
+        "answers have the ids of their requests, of the same type",
+        "basic#responses",
+        Asks::Frames {
             frames: |facts| {
                 let method = if facts.is_stateless() {
                     "server/discover"
                 } else {
                     "ping"
                 };
-                let one = |id: Value| request(facts, &id, method, &json!({}));
-                vec![one(json!("seven")), one(json!(9000))]
+                IDS.map(|id| request(facts, &id(), method, "{}")).to_vec()
             },
-            handshake: true,
+            handshake: RawHandshake::Made,
             judge: echoed,
         },
-    },
-    Check {
-        code: "notifications-unanswered",
-        title: "a notification is not answered",
-        section: "basic#notifications",
-        severity: Severity::Error,
-        applies: WITH_HANDSHAKE,
-        asks: Asks::Frames {
+    ),
+    Check::must(
+        "notifications-unanswered",
+        "a notification is not answered",
+        "basic#notifications",
+        Asks::Frames {
             frames: |_| vec![json!({"jsonrpc": "2.0", "method": "notifications/mcp-assert"})],
-            handshake: true,
+            handshake: RawHandshake::Made,
             judge: silent,
         },
-    },
-    Check {
-        code: "unknown-tool",
-        title: "a call of an unknown tool is a protocol error",
-        section: "server/tools#error-handling",
-        severity: Severity::Warning,
-        applies: WITH_TOOLS,
-        asks: Asks::Frames {
+    )
+    .to(WITH_HANDSHAKE),
+    Check::should(
+        "unknown-tool",
+        "a call of an unknown tool is a protocol error",
+        "server/tools#error-handling",
+        Asks::Request("tools/call", r#"{"name": "mcp-assert-unknown", "arguments": {}}"#, refused),
+    )
+    .to(WITH_TOOLS),
+    Check::should(
+        "bad-params",
+        "a call without the name of a tool is refused with -32602",
+        "server/tools#error-handling",
+        Asks::Request("tools/call", r#"{"arguments": {}}"#, |replies| error(replies, &[-32602, -32600])),
+    )
+    .to(WITH_TOOLS),
+    Check::should(
+        "bad-cursor",
+        "a cursor that the server did not give is refused",
+        "server/utilities/pagination#error-handling",
+        Asks::Request("tools/list", r#"{"cursor": "mcp-assert-unknown"}"#, refused),
+    )
+    .to(WITH_TOOLS),
+    Check::must(
+        "unknown-prompt",
+        "an unknown prompt is refused",
+        "server/prompts#error-handling",
+        Asks::Request("prompts/get", r#"{"name": "mcp-assert-unknown"}"#, refused),
+    )
+    .to(|facts| needs(facts.has("prompts"), "it declares no prompts")),
+    Check::must(
+        "unknown-resource",
+        "an unknown resource is refused",
+        "server/resources#error-handling",
+        Asks::Request("resources/read", r#"{"uri": "mcp-assert://unknown"}"#, refused),
+    )
+    .to(|facts| needs(facts.has("resources"), "it declares no resources")),
+    Check::should(
+        "undeclared-prompts",
+        "what is not declared is not served: `prompts/list` is refused",
+        "basic/lifecycle#capability-negotiation",
+        Asks::Request("prompts/list", "{}", refused),
+    )
+    .to(|facts| needs(!facts.has("prompts"), "it declares prompts")),
+    Check::should(
+        "undeclared-resources",
+        "what is not declared is not served: `resources/list` is refused",
+        "basic/lifecycle#capability-negotiation",
+        Asks::Request("resources/list", "{}", refused),
+    )
+    .to(|facts| needs(!facts.has("resources"), "it declares resources")),
+    Check::must(
+        "unsupported-version",
+        "a revision that the server does not speak is refused with -32022 and what it speaks",
+        "basic/versioning",
+        Asks::Frames {
             frames: |facts| {
-                let params = json!({"name": "mcp-assert-unknown", "arguments": {}});
-                vec![request(facts, &json!(9003), "tools/call", &params)]
-            },
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "bad-params",
-        title: "a call without the name of a tool is refused with -32602",
-        section: "server/tools#error-handling",
-        severity: Severity::Warning,
-        applies: WITH_TOOLS,
-        asks: Asks::Frames {
-            frames: |facts| {
-                vec![request(
-                    facts,
-                    &json!(9004),
-                    "tools/call",
-                    &json!({"arguments": {}}),
-                )]
-            },
-            handshake: true,
-            judge: |replies| error(replies, &[-32602, -32600]),
-        },
-    },
-    Check {
-        code: "bad-cursor",
-        title: "a cursor that the server did not give is refused",
-        section: "server/utilities/pagination#error-handling",
-        severity: Severity::Warning,
-        applies: WITH_TOOLS,
-        asks: Asks::Frames {
-            frames: |facts| {
-                let params = json!({"cursor": "mcp-assert-unknown"});
-                vec![request(facts, &json!(9005), "tools/list", &params)]
-            },
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "unknown-prompt",
-        title: "an unknown prompt is refused",
-        section: "server/prompts#error-handling",
-        severity: Severity::Error,
-        applies: |facts| needs(facts.has("prompts"), "it declares no prompts"),
-        asks: Asks::Frames {
-            frames: |facts| {
-                let params = json!({"name": "mcp-assert-unknown"});
-                vec![request(facts, &json!(9006), "prompts/get", &params)]
-            },
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "unknown-resource",
-        title: "an unknown resource is refused",
-        section: "server/resources#error-handling",
-        severity: Severity::Error,
-        applies: |facts| needs(facts.has("resources"), "it declares no resources"),
-        asks: Asks::Frames {
-            frames: |facts| {
-                let params = json!({"uri": "mcp-assert://unknown"});
-                vec![request(facts, &json!(9007), "resources/read", &params)]
-            },
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "undeclared-prompts",
-        title: "what is not declared is not served: `prompts/list` is refused",
-        section: "basic/lifecycle#capability-negotiation",
-        severity: Severity::Warning,
-        applies: |facts| needs(!facts.has("prompts"), "it declares prompts"),
-        asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(9008), "prompts/list", &json!({}))],
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "undeclared-resources",
-        title: "what is not declared is not served: `resources/list` is refused",
-        section: "basic/lifecycle#capability-negotiation",
-        severity: Severity::Warning,
-        applies: |facts| needs(!facts.has("resources"), "it declares resources"),
-        asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(9009), "resources/list", &json!({}))],
-            handshake: true,
-            judge: refused,
-        },
-    },
-    Check {
-        code: "unsupported-version",
-        title: "a revision that the server does not speak is refused with -32022 and what it speaks",
-        section: "basic/versioning",
-        severity: Severity::Error,
-        applies: STATELESS,
-        asks: Asks::Frames {
-            frames: |facts| {
-                let mut frame = request(facts, &json!(1), "tools/list", &json!({}));
+                let mut frame = request(facts, &json!(1), "tools/list", "{}");
                 frame["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] =
                     json!("1999-01-01");
                 vec![frame]
             },
             // Some servers hold every later request of a connection for the revision of its first.
-            handshake: false,
+            handshake: RawHandshake::Omitted,
             judge: unsupported,
         },
-    },
-    Check {
-        code: "metadata-required",
-        title: "a request without its metadata is refused, or served as one of an older revision",
-        section: "basic#meta",
-        severity: Severity::Error,
-        applies: STATELESS,
-        asks: Asks::Frames {
+    )
+    .to(STATELESS),
+    Check::must(
+        "metadata-required",
+        "a request without its metadata is refused, or served as one of an older revision",
+        "basic#meta",
+        Asks::Frames {
             frames: |_| {
                 vec![json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})]
             },
-            handshake: false,
+            handshake: RawHandshake::Omitted,
             judge: refused_or_older,
         },
-    },
-    Check {
-        code: "discover",
-        title: "`server/discover` is answered with a result",
-        section: "server/discover",
-        severity: Severity::Error,
-        applies: STATELESS,
-        asks: Asks::Frames {
-            frames: |facts| vec![request(facts, &json!(1), "server/discover", &json!({}))],
-            handshake: false,
+    )
+    .to(STATELESS),
+    Check::must(
+        "discover",
+        "`server/discover` is answered with a result",
+        "server/discover",
+        Asks::Frames {
+            frames: |facts| vec![request(facts, &json!(1), "server/discover", "{}")],
+            handshake: RawHandshake::Omitted,
             judge: a_result,
         },
-    },
-    Check {
-        code: "stdout-purity",
-        title: "stdout carries messages, one a line in UTF-8, and nothing else",
-        section: "basic/transports#stdio",
-        severity: Severity::Error,
-        applies: OVER_STDIO,
-        asks: Asks::Findings(&[
-            "stdout-noise",
-            "byte-order-mark",
-            "lsp-framing",
-            "not-utf8",
-            "no-final-newline",
-            "not-json",
-        ]),
-    },
-    Check {
-        code: "json-rpc",
-        title: "messages are JSON-RPC 2.0: ids, results, errors",
-        section: "basic#messages",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Findings(&[
-            "not-a-message",
-            "batch",
-            "jsonrpc-missing",
-            "jsonrpc-version",
-            "unknown-id",
-            "null-id",
-            "id-type",
-            "reused-id",
-            "duplicate-answer",
-            "answer-to-notification",
-            "result-and-error",
-            "neither-result-nor-error",
-            "error-code",
-            "error-message",
-        ]),
-    },
-    Check {
-        code: "message-shapes",
-        title: "results, requests and notifications have the shapes of the revision",
-        section: "schema",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Findings(&[
-            "schema",
-            "unknown-content-type",
-            "bad-base64",
-            "bad-tool-schema",
-            "log-level-unknown",
-            "unknown-revision",
-        ]),
-    },
-    Check {
-        code: "tool-names",
-        title: "names are listed once, and those of tools are made of characters that every client takes",
-        section: "server/tools#tool-names",
-        severity: Severity::Warning,
-        applies: ALWAYS,
-        asks: Asks::Findings(&["duplicate-name", "bad-name"]),
-    },
-    Check {
-        code: "structured-content",
-        title: "structured content is there where it is declared, and fits its schema",
-        section: "server/tools#output-schema",
-        severity: Severity::Error,
-        applies: WITH_TOOLS,
-        asks: Asks::Findings(&["output-schema-mismatch", "structured-content-missing"]),
-    },
-    Check {
-        code: "capabilities",
-        title: "what is used is declared, and what is declared is served",
-        section: "basic/lifecycle#capability-negotiation",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Findings(&[
-            "capability-not-declared",
-            "capability-not-served",
-            "unknown-request",
-            "request-before-initialized",
-            "not-acknowledged",
-            "unasked-notification",
-        ]),
-    },
-    Check {
-        code: "pagination",
-        title: "the pages of a list come to an end",
-        section: "server/utilities/pagination",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Findings(&["cursor-loop", "too-many-pages"]),
-    },
-    Check {
-        code: "progress",
-        title: "progress grows, is of the request that asked for it, and comes before its answer",
-        section: "basic/utilities/progress",
-        severity: Severity::Error,
-        applies: ALWAYS,
-        asks: Asks::Findings(&[
-            "foreign-progress-token",
-            "progress-not-growing",
-            "progress-after-answer",
-        ]),
-    },
-    Check {
-        code: "http-messages",
-        title: "status codes, content types, sessions and streams are those of the transport",
-        section: "basic/transports#streamable-http",
-        severity: Severity::Error,
-        applies: OVER_HTTP,
-        asks: Asks::Findings(&[
-            "session-changed",
-            "bad-session-id",
-            "wrong-content-type",
-            "notification-status",
-            "body-on-202",
-            "stream-without-answer",
-            "bad-header-parameter",
-        ]),
-    },
-    Check {
-        code: "http-origin",
-        title: "a request with a foreign Origin is refused",
-        section: "basic/transports#security-warning",
-        severity: Severity::Error,
-        applies: OVER_HTTP,
-        asks: Asks::Http(Request::ForeignOrigin),
-    },
-    Check {
-        code: "http-version",
-        title: "a request with an invalid MCP-Protocol-Version is refused with 400",
-        section: "basic/transports#protocol-version-header",
-        severity: Severity::Error,
-        applies: OVER_HTTP,
-        asks: Asks::Http(Request::BadVersion),
-    },
-    Check {
-        code: "http-body",
-        title: "a body that is not JSON is refused with an error of HTTP",
-        section: "basic/transports#sending-messages-to-the-server",
-        severity: Severity::Error,
-        applies: OVER_HTTP,
-        asks: Asks::Http(Request::NotJson),
-    },
-    Check {
-        code: "http-get",
-        title: "GET opens a stream of events, or is refused",
-        section: "basic/transports#listening-for-messages-from-the-server",
-        severity: Severity::Error,
-        applies: OVER_HTTP,
-        asks: Asks::Http(Request::Get),
-    },
-    Check {
-        code: "end-of-input",
-        title: "the server ends when its stdin is closed",
-        section: "basic/lifecycle#shutdown",
-        severity: Severity::Warning,
-        applies: |facts| {
-            OVER_STDIO(facts).and_then(|()| needs(facts.is_ours, "it was not started for this"))
-        },
-        asks: Asks::End,
-    },
+    )
+    .to(STATELESS),
+    Check::must(
+        "stdout-purity",
+        "stdout carries messages, one a line in UTF-8, and nothing else",
+        "basic/transports#stdio",
+        Asks::Findings("stdout-noise byte-order-mark lsp-framing not-utf8 no-final-newline not-json"),
+    )
+    .to(OVER_STDIO),
+    Check::must(
+        "json-rpc",
+        "messages are JSON-RPC 2.0: ids, results, errors",
+        "basic#messages",
+        Asks::Findings(
+            "not-a-message batch jsonrpc-missing jsonrpc-version unknown-id null-id id-type reused-id duplicate-answer \
+             answer-to-notification result-and-error neither-result-nor-error error-code error-message",
+        ),
+    ),
+    Check::must(
+        "message-shapes",
+        "results, requests and notifications have the shapes of the revision",
+        "schema",
+        Asks::Findings(
+            "schema unknown-content-type bad-base64 bad-tool-schema log-level-unknown unknown-revision",
+        ),
+    ),
+    Check::should(
+        "tool-names",
+        "names are listed once, and those of tools are made of characters that every client takes",
+        "server/tools#tool-names",
+        Asks::Findings("duplicate-name bad-name"),
+    ),
+    Check::must(
+        "structured-content",
+        "structured content is there where it is declared, and fits its schema",
+        "server/tools#output-schema",
+        Asks::Findings("output-schema-mismatch structured-content-missing"),
+    )
+    .to(WITH_TOOLS),
+    Check::must(
+        "capabilities",
+        "what is used is declared, and what is declared is served",
+        "basic/lifecycle#capability-negotiation",
+        Asks::Findings(
+            "capability-not-declared capability-not-served unknown-request request-before-initialized not-acknowledged \
+             unasked-notification",
+        ),
+    ),
+    Check::must(
+        "pagination",
+        "the pages of a list come to an end",
+        "server/utilities/pagination",
+        Asks::Findings("cursor-loop too-many-pages"),
+    ),
+    Check::must(
+        "progress",
+        "progress grows, is of the request that asked for it, and comes before its answer",
+        "basic/utilities/progress",
+        Asks::Findings("foreign-progress-token progress-not-growing progress-after-answer"),
+    ),
+    Check::must(
+        "http-messages",
+        "status codes, content types, sessions and streams are those of the transport",
+        "basic/transports#streamable-http",
+        Asks::Findings(
+            "session-changed bad-session-id wrong-content-type notification-status body-on-202 stream-without-answer \
+             bad-header-parameter",
+        ),
+    )
+    .to(OVER_HTTP),
+    Check::must(
+        "http-origin",
+        "a request with a foreign Origin is refused",
+        "basic/transports#security-warning",
+        Asks::Http(Request::ForeignOrigin),
+    )
+    .to(OVER_HTTP),
+    Check::must(
+        "http-version",
+        "a request with an invalid MCP-Protocol-Version is refused with 400",
+        "basic/transports#protocol-version-header",
+        Asks::Http(Request::BadVersion),
+    )
+    .to(OVER_HTTP),
+    Check::must(
+        "http-body",
+        "a body that is not JSON is refused with an error of HTTP",
+        "basic/transports#sending-messages-to-the-server",
+        Asks::Http(Request::NotJson),
+    )
+    .to(OVER_HTTP),
+    Check::must(
+        "http-get",
+        "GET opens a stream of events, or is refused",
+        "basic/transports#listening-for-messages-from-the-server",
+        Asks::Http(Request::Get),
+    )
+    .to(OVER_HTTP),
+    Check::should(
+        "end-of-input",
+        "the server ends when its stdin is closed",
+        "basic/lifecycle#shutdown",
+        Asks::End,
+    )
+    .to(|facts| {
+        OVER_STDIO(facts).and_then(|()| needs(facts.is_ours, "it was not started for this"))
+    }),
 ];

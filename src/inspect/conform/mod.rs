@@ -42,6 +42,9 @@ use suite::model::server::Target;
 /// How long an answer to a frame that may stay unanswered is waited for.
 const SILENCE: Duration = Duration::from_millis(300);
 
+/// The id of the first request of a check.
+const FIRST_ID: usize = 9_000;
+
 /// The most tools that are called for their structured content.
 const MOST_CALLS: usize = 50;
 
@@ -145,7 +148,7 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
                 let fallen = session.fallen.take();
                 outcome.verdict = fallen.map_or(Verdict::Pass, Verdict::Fail);
             }
-            Asks::Frames { .. } | Asks::Http(_) => {}
+            Asks::Request(..) | Asks::Frames { .. } | Asks::Http(_) => {}
         }
     }
     Ok(Conformity {
@@ -232,48 +235,47 @@ impl Session<'_> {
     }
 
     async fn judged(&mut self, check: &'static Check, facts: &Facts) -> Verdict {
-        match check.asks {
+        let (sent, handshake, judge) = match check.asks {
             // They are read when everything else is over.
-            Asks::Findings(_) | Asks::Answers | Asks::End => Verdict::Pass,
+            Asks::Findings(_) | Asks::Answers | Asks::End => return Verdict::Pass,
+            Asks::Request(method, params, judge) => {
+                // No other request of the session has it.
+                let id = CHECKS.iter().take_while(|it| it.code != check.code).count();
+                let frame = checks::request(facts, &json!(FIRST_ID + id), method, params);
+                (vec![frame], RawHandshake::Made, judge)
+            }
             Asks::Frames {
                 frames,
                 handshake,
                 judge,
-            } => {
-                let sent = frames(facts);
-                let ids: Vec<Value> = sent.iter().filter_map(|it| it.get("id").cloned()).collect();
-                let is_silent = ids.is_empty();
-                let subject = Subject::Raw(RawExchange {
-                    send: sent
-                        .into_iter()
-                        .map(|frame| RawFrame::Json(ValueTemplate::new(frame)))
-                        .collect(),
-                    handshake: if handshake {
-                        RawHandshake::Made
-                    } else {
-                        RawHandshake::Omitted
-                    },
-                    within: if is_silent {
-                        SILENCE
-                    } else {
-                        self.asked.timeout
-                    },
-                });
-                if !handshake {
-                    return self.unshaken(&subject, judge).await;
-                }
-                match self.perform(&subject).await {
-                    Some(seen) => self.of_frames(&seen, judge),
-                    None => Verdict::CouldNotRun,
-                }
-            }
+            } => (frames(facts), handshake, judge),
             Asks::Http(request) => {
                 let subject = Subject::Http(Box::new(request.call(facts)));
-                match self.perform(&subject).await {
+                return match self.perform(&subject).await {
                     Some(seen) => http::judged(&seen, request),
                     None => Verdict::CouldNotRun,
-                }
+                };
             }
+        };
+        let is_silent = sent.iter().all(|it| it.get("id").is_none());
+        let frames = sent
+            .into_iter()
+            .map(|it| RawFrame::Json(ValueTemplate::new(it)));
+        let subject = Subject::Raw(RawExchange {
+            send: frames.collect(),
+            handshake,
+            within: if is_silent {
+                SILENCE
+            } else {
+                self.asked.timeout
+            },
+        });
+        match handshake {
+            RawHandshake::Omitted => self.unshaken(&subject, judge).await,
+            RawHandshake::Made => match self.perform(&subject).await {
+                Some(seen) => self.of_frames(&seen, judge),
+                None => Verdict::CouldNotRun,
+            },
         }
     }
 
@@ -359,14 +361,12 @@ impl Session<'_> {
         }
     }
 
-    fn of_findings(&self, codes: &[&str]) -> Verdict {
-        let first = codes
-            .iter()
-            .find_map(|code| Some((*code, self.noted.get(code)?)));
-        match first {
-            Some((code, text)) => Verdict::Fail(format!("{code}: {text}")),
-            None => Verdict::Pass,
-        }
+    fn of_findings(&self, codes: &str) -> Verdict {
+        let mut codes = codes.split(' ');
+        let first = codes.find_map(|code| Some((code, self.noted.get(code)?)));
+        first.map_or(Verdict::Pass, |(code, text)| {
+            Verdict::Fail(format!("{code}: {text}"))
+        })
     }
 
     fn of_end(&self) -> Verdict {
