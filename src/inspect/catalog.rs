@@ -13,6 +13,8 @@ use mcp::{
     session::Listed,
 };
 
+pub(crate) use report::changes::member;
+
 /// Characters of a text for each token of a model, about: what the vendors of models say of English.
 const CHARACTERS_OF_A_TOKEN: usize = 4;
 
@@ -149,16 +151,6 @@ impl Offer {
         let tools: usize = tools.map(|tool| tool.to_string().chars().count()).sum();
         let instructions = self.instructions().unwrap_or_default();
         (tools + instructions.chars().count()) / CHARACTERS_OF_A_TOKEN
-    }
-}
-
-/// The member of a list's result, which names the list in JSON too.
-pub(crate) fn member(listing: Listing) -> &'static str {
-    match listing {
-        Listing::Tools => "tools",
-        Listing::Prompts => "prompts",
-        Listing::Resources => "resources",
-        Listing::ResourceTemplates => "resourceTemplates",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{catalog::Offer, parameters::text};
 use check::can_fail;
@@ -127,7 +127,7 @@ fn offered(offer: &Offer) -> Coverage {
     for tool in offer.entries(Listing::Tools) {
         let name = text(tool, "name").unwrap_or_default();
         if let Some(schema) = tool.get("inputSchema") {
-            for path in paths(schema, DEEPEST) {
+            for path in paths(schema, properties, DEEPEST) {
                 add(Dimension::Parameters, format!("{name}.{path}"));
             }
         }
@@ -149,18 +149,23 @@ fn offered(offer: &Offer) -> Coverage {
     }
 }
 
-/// The paths of the properties of a schema.
-fn paths(schema: &Value, deep: usize) -> Vec<String> {
-    let properties = schema.get("properties").and_then(Value::as_object);
+/// The paths of the members of a value, and of what is inside of them.
+fn paths(
+    value: &Value,
+    members: fn(&Value) -> Option<&Map<String, Value>>,
+    deep: usize,
+) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, of) in properties.into_iter().flatten() {
+    for (name, of) in members(value).filter(|_| deep > 0).into_iter().flatten() {
         found.push(name.clone());
-        if deep > 1 {
-            let inner = paths(of, deep - 1).into_iter();
-            found.extend(inner.map(|path| format!("{name}.{path}")));
-        }
+        let inner = paths(of, members, deep - 1).into_iter();
+        found.extend(inner.map(|path| format!("{name}.{path}")));
     }
     found
+}
+
+fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties")?.as_object()
 }
 
 /// Something that an assertion does.
@@ -206,7 +211,7 @@ impl Counting<'_> {
             Use::Tool(call) => {
                 let name = call.tool.text.as_str();
                 self.named(Dimension::Tools, name, &how, expects_error);
-                for path in passed(&call.args.value, DEEPEST) {
+                for path in paths(&call.args.value, Value::as_object, DEEPEST) {
                     self.known(Dimension::Parameters, &format!("{name}.{path}"), &how);
                 }
                 if expects_error {
@@ -304,19 +309,6 @@ fn of_step(step: &Step) -> Option<Use<'_>> {
     } else {
         None
     }
-}
-
-/// The paths of the members of arguments.
-fn passed(value: &Value, deep: usize) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, of) in value.as_object().into_iter().flatten() {
-        found.push(name.clone());
-        if deep > 1 {
-            let inner = passed(of, deep - 1).into_iter();
-            found.extend(inner.map(|path| format!("{name}.{path}")));
-        }
-    }
-    found
 }
 
 /// Whether a URI can be one of a template: its fixed parts stand in it in their order.

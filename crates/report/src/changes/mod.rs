@@ -116,8 +116,8 @@ impl Changes {
     }
 }
 
-/// The member of a catalog for each list.
-fn member(listing: Listing) -> &'static str {
+/// The member of a list's result, which names the list in a catalog too.
+pub fn member(listing: Listing) -> &'static str {
     match listing {
         Listing::Tools => "tools",
         Listing::Prompts => "prompts",
