@@ -22,7 +22,7 @@ mod witness;
 use serde_json::Value;
 
 pub(crate) use self::declared::{Declaration, Place, declarations, having};
-pub use self::sample::{Which, arguments};
+pub use self::sample::{TextsOf, Which, arguments};
 use self::{
     document::{Part, Side, canonical},
     walk::{At, Walk},

@@ -56,13 +56,16 @@ const ORDER: [Types; 7] = [
     Types::NULL,
 ];
 
+/// For a parameter of a name and a description: the example that this gives, and the text for the lack of one.
+pub type TextsOf<'w> = &'w dyn Fn(&str, &str) -> (Option<String>, String);
+
 /// What values are made for.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose<'w> {
     /// To show that one schema does not include another. Examples of objects and lists may hold more than is declared.
     Witness,
-    /// To call a tool, with this text for a parameter of a name.
-    Call(&'w dyn Fn(&str) -> String),
+    /// To call a tool.
+    Call(TextsOf<'w>),
 }
 
 /// Which properties an object gets.
@@ -74,10 +77,10 @@ pub enum Which {
     All,
 }
 
-/// Arguments for an input schema, with this text for a parameter of a name; perhaps the schema refuses them.
-pub fn arguments(schema: &Value, which: Which, text: &dyn Fn(&str) -> String) -> Value {
+/// Arguments for an input schema; perhaps it refuses them.
+pub fn arguments(schema: &Value, which: Which, texts: TextsOf<'_>) -> Value {
     let documents = Documents::new(schema, schema);
-    let sampler = Sampler::new(&documents, Purpose::Call(text));
+    let sampler = Sampler::new(&documents, Purpose::Call(texts));
     let mut shaper = Shaper::new(&documents);
     let all = shaper.shapes(&[(Side::Inner, schema)]).unwrap_or_default();
     let shape = all.iter().find(|it| !shaper.is_void(it, 0));
@@ -268,9 +271,12 @@ impl<'w, 'a> Sampler<'w, 'a> {
     }
 
     fn texts(&self, (name, shape): (&str, &Shape<'_>), other: &Value) -> Vec<String> {
-        let usual = match self.purpose {
-            Purpose::Witness => "text".to_owned(),
-            Purpose::Call(text) => text(name),
+        let (example, usual) = match self.purpose {
+            Purpose::Witness => (None, "text".to_owned()),
+            Purpose::Call(texts) => {
+                let said = shape.all("description").find_map(Value::as_str);
+                texts(name, said.unwrap_or_default())
+            }
         };
         let (least, most) = (shape.least("minLength"), shape.most("maxLength"));
         let most = most.unwrap_or(u64::MAX);
@@ -286,21 +292,24 @@ impl<'w, 'a> Sampler<'w, 'a> {
         let alike = alike
             .flat_map(|it| [0, 1, 2, 8, 30].map(|more| like(it, more)))
             .flatten();
-        let mut all: Vec<String> = formats
-            .map(|(_, text)| (*text).to_owned())
-            .chain(alike)
-            .collect();
+        let formats = formats.map(|(_, text)| (*text).to_owned());
+        let mut all: Vec<String> = example.into_iter().chain(formats).chain(alike).collect();
         all.push(of_length(&usual, size(&usual).max(least).min(most)));
         // Of each length that may matter, the plainest made longer or shorter.
         let lengths = near(other, ["minLength", "maxLength"]).chain([least, most.min(least + 100)]);
         let plainest = all[0].clone();
         all.extend(lengths.map(|it| of_length(&plainest, it)));
         all.extend(TEXTS.map(str::to_owned));
-        all.retain(|text| {
+        let fits = |text: &String| {
             let mut patterns = patterns.iter();
             (least..=most).contains(&size(text))
                 && patterns.all(|it| witness::matches(it, text) != Some(false))
-        });
+        };
+        match (self.purpose, all.iter().any(fits)) {
+            // A server says better what is wrong with a text than with none.
+            (Purpose::Call(_), false) => all.truncate(1),
+            (Purpose::Witness, _) | (Purpose::Call(_), true) => all.retain(fits),
+        }
         all
     }
 }
@@ -325,8 +334,9 @@ fn numbers(shape: &Shape<'_>, only: Types, other: &Value) -> Vec<Value> {
     let near = bounds.clone().map(|it| &it.number).chain(others);
     let near = near
         .flat_map(|it| [0, 1, 2, -1, -2].map(|step| plus(it, step).unwrap_or_else(|| it.clone())));
-    let plain = [1, 0, -1, 7, 1_000_000].map(Number::from);
-    let mut all: Vec<Number> = near.chain(plain).collect();
+    let [one, plain @ ..] = [1, 0, -1, 7, 1_000_000].map(Number::from);
+    let mut all = vec![one];
+    all.extend(near.chain(plain));
     if only == Types::FRACTION {
         let floats = all.iter().filter_map(Number::as_f64);
         let halves = floats.flat_map(|it| [it + 0.5, it - 0.5]).chain([0.25]);

@@ -22,7 +22,7 @@ pub(super) static TEXT: LazyLock<Value> = LazyLock::new(|| json!({"type": "strin
 pub(super) static NOTHING: Value = Value::Bool(false);
 
 /// The values of the types that have few.
-static FINITE: [Value; 3] = [Value::Null, Value::Bool(false), Value::Bool(true)];
+static FINITE: [Value; 3] = [Value::Bool(true), Value::Bool(false), Value::Null];
 
 /// The most shapes of one schema.
 const MOST_SHAPES: usize = 64;
