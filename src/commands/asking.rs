@@ -1,6 +1,13 @@
 //! Shared by the commands that ask a server: from its options to a session, and to the end of what was started.
 
-use std::{collections::HashMap, io::Write, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -53,7 +60,7 @@ use text::{
 };
 
 /// Prints an answer: JSON as it is, text through the log of the workflow, which lets nothing in it be a command.
-pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
+pub(super) fn print(text: &str, is_json: bool, context: &Context) -> Result<(), Refusal> {
     let mut out = match &context.log {
         Some(log) if !is_json => {
             log.begin();
@@ -62,10 +69,22 @@ pub(super) fn print(text: &str, is_json: bool, context: &Context) -> bool {
         Some(_) | None => Stdout::new(&context.streams),
     };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    let written = written.inspect_err(|error| {
-        context.say(&format!("error: cannot write `stdout`: {error}\n"));
-    });
-    written.is_ok()
+    written.map_err(|error| {
+        Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("cannot write `stdout`: {error}"),
+        )
+    })
+}
+
+/// The text of a file that an option names.
+pub(super) fn read(path: &Path, longest: u64) -> Result<String, Refusal> {
+    regular_text(path, longest).map_err(|error| unusable(path, error))
+}
+
+/// Refuses a file that an option names.
+pub(super) fn unusable(path: &Path, why: impl Display) -> Refusal {
+    Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()))
 }
 
 /// What a server offers, from a file or in a session of its own, to the last entry. Half a catalog is refused: what is
@@ -79,11 +98,8 @@ pub(super) fn offer(args: &CatalogArgs, context: &Context) -> Result<Offer, Refu
 /// What a server offers, as far as it said; written where the options say.
 pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
     let offer = if let Some(path) = &args.catalog {
-        let unusable =
-            |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
-        let text = regular_text(path, LONGEST_CATALOG);
-        let text = text.map_err(|error| unusable(error.to_string()))?;
-        Offer::from_json(&text).map_err(unusable)?
+        let text = read(path, LONGEST_CATALOG)?;
+        Offer::from_json(&text).map_err(|why| unusable(path, why))?
     } else {
         let typed = Typed::read(&args.server, context)?;
         typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
@@ -499,7 +515,7 @@ fn named(args: &ServerArgs) -> Result<Option<(String, Arc<Server>)>, Refusal> {
 
 /// The server of a command line or a url, in a container of an image if one is given.
 fn typed_server(text: &str, image: Option<ImageBase>) -> Result<Arc<Server>, Refusal> {
-    let usage = |error: &dyn std::fmt::Display| Refusal::invalid(error.to_string());
+    let usage = |error: &dyn Display| Refusal::invalid(error.to_string());
     let typed = ServerOverride::from_text(text).map_err(|error| usage(&error))?;
     let places = Places {
         isolation: Isolation::AsWritten,

@@ -36,14 +36,7 @@ struct Called {
 }
 
 /// Calls the tool and prints the answer.
-pub(super) fn call(args: &CallArgs, context: &Context) -> ExitCode {
-    match carry_out(args, context) {
-        Ok(code) => code,
-        Err(refusal) => refusal.say(context),
-    }
-}
-
-fn carry_out(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let typed = Typed::read(&args.server, context)?;
     if let Some(path) = args.save.as_deref().filter(|path| path.exists()) {
         return Err(exists(path));
@@ -60,9 +53,7 @@ fn carry_out(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
         Some(raw) if args.json => pretty(raw),
         Some(_) | None => call::shown(seen),
     };
-    if !print(&typed.secrets.mask(&text), args.json, context) {
-        return Ok(ExitCode::CouldNotRun);
-    }
+    print(&typed.secrets.mask(&text), args.json, context)?;
     if let Some(path) = &args.save {
         save(path, &kept(args, &typed, &called, context), context)?;
     }

@@ -28,12 +28,7 @@ const SPECIFICATION: &str = "https://modelcontextprotocol.io/specification";
 const ANCHOR: &str = "mcp-assert.yaml";
 
 /// Judges the server and reports.
-pub(super) fn conform(args: &ConformArgs, context: &Context) -> ExitCode {
-    let judged = carry_out(args, context);
-    judged.unwrap_or_else(|refusal| refusal.say(context))
-}
-
-fn carry_out(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
     findings::check(&args.findings, (&[], &[]), context)?;
     let mut server = args.server.clone();
     let revisions = match server.how.protocol.as_deref() {

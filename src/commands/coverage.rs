@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Context,
-    asking::{offer, print},
+    asking::{offer, print, read, unusable},
     findings,
     list::pretty,
-    running::{self, Refusal, input::regular_text},
+    running::{self, Refusal},
 };
 use crate::{
     cli::{coverage::CoverageArgs, run::RunArgs},
@@ -29,12 +29,7 @@ const LONGEST_RUN: u64 = 1 << 30;
 const MOST_NAMES: usize = 100;
 
 /// Counts and reports.
-pub(super) fn coverage(args: &CoverageArgs, context: &Context) -> ExitCode {
-    let shown = carry_out(args, context);
-    shown.unwrap_or_else(|refusal| refusal.say(context))
-}
-
-fn carry_out(args: &CoverageArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn coverage(args: &CoverageArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let thresholds = thresholds(args.threshold.as_deref())?;
     let entries = entries(args, context)?;
     let passed = passed(args)?;
@@ -51,9 +46,7 @@ fn carry_out(args: &CoverageArgs, context: &Context) -> Result<ExitCode, Refusal
     } else {
         shown(&found)
     };
-    if !print(&text, args.json, context) {
-        return Ok(ExitCode::CouldNotRun);
-    }
+    print(&text, args.json, context)?;
     if let Some(path) = &args.coverage_json {
         findings::write(path, &pretty(&document), context)?;
     }
@@ -138,10 +131,8 @@ fn passed(args: &CoverageArgs) -> Result<Option<BTreeSet<String>>, Refusal> {
     let Some(path) = &args.from else {
         return Ok(None);
     };
-    let unusable =
-        |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
-    let text = regular_text(path, LONGEST_RUN).map_err(|error| unusable(error.to_string()))?;
-    let run = report::run_json::parse(&text).map_err(|error| unusable(error.to_string()))?;
+    let text = read(path, LONGEST_RUN)?;
+    let run = report::run_json::parse(&text).map_err(|error| unusable(path, error))?;
     let records = run.records.into_iter();
     let passed = records.filter(|record| record.status == Status::Pass);
     Ok(Some(passed.map(|record| record.id).collect()))

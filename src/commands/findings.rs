@@ -83,10 +83,7 @@ pub(super) fn deliver(
     } else {
         terminal::render(inspection)
     };
-    let printed = print(&text, args.json, context);
-    printed
-        .then_some(())
-        .ok_or_else(|| failed("the findings could not be printed"))
+    print(&text, args.json, context)
 }
 
 /// Writes a file, or appends to the summary of the step.

@@ -36,15 +36,9 @@ const LEAST_TIMEOUT: u64 = 30;
 /// The names of a settings file.
 const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
 
-/// Writes an assertion for each tool.
-pub(super) fn generate(args: &GenerateArgs, context: &Context) -> ExitCode {
-    let written = generated(args, context);
-    written.unwrap_or_else(|refusal| refusal.say(context))
-}
-
 /// Writes a suite: settings, assertions, and a workflow where it is wanted.
-pub(super) fn init(args: &InitArgs, context: &Context) -> ExitCode {
-    let written = match (args.server.typed(), &args.server.target) {
+pub(super) fn init(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    match (args.server.typed(), &args.server.target) {
         (_, Some(_)) => Err(
             Refusal::invalid("`init` writes settings of its own").with_help(
                 "`generate --output DIR --target NAME` adds assertions to a suite that is there",
@@ -52,11 +46,11 @@ pub(super) fn init(args: &InitArgs, context: &Context) -> ExitCode {
         ),
         (Some(_), None) => begun(args, context),
         (None, None) => begun_without_server(&args.folder, context),
-    };
-    written.unwrap_or_else(|refusal| refusal.say(context))
+    }
 }
 
-fn generated(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal> {
+/// Writes an assertion for each tool.
+pub(super) fn generate(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let server = &args.from.server;
     let mut files = Files::new(&args.output, args.overwrite);
     let is_named = SETTINGS.iter().any(|name| args.output.join(name).exists());

@@ -43,21 +43,9 @@ const SETTINGS: &str = "mcp-assert.yaml";
 const LONGEST_BASELINE: u64 = 64 << 20;
 
 /// Looks, and tells what was found.
-pub(super) fn lint(args: &LintArgs, context: &Context) -> ExitCode {
-    match carry_out(args, context) {
-        Ok(code) => code,
-        Err(refusal) => refusal.say(context),
-    }
-}
-
-fn carry_out(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn lint(args: &LintArgs, context: &Context) -> Result<ExitCode, Refusal> {
     if args.rules {
-        let printed = print(&page::table(), false, context);
-        return Ok(if printed {
-            ExitCode::Passed
-        } else {
-            ExitCode::CouldNotRun
-        });
+        return print(&page::table(), false, context).map(|()| ExitCode::Passed);
     }
     let catalog = args.from.catalog.as_deref();
     let read = [("--catalog", catalog)];
@@ -370,14 +358,12 @@ fn repeated(args: &LintArgs, from: Option<&[String; 2]>) -> String {
 
 /// Reads the fingerprints of a baseline.
 fn baseline(path: &Path) -> Result<BTreeSet<String>, Refusal> {
-    let unusable =
-        |why: String| Refusal::invalid(format!("`{}` cannot be used: {why}", path.display()));
-    let text = regular_text(path, LONGEST_BASELINE).map_err(|error| unusable(error.to_string()))?;
+    let text = asking::read(path, LONGEST_BASELINE)?;
     let whole: Value = serde_json::from_str(&text)
-        .map_err(|error| unusable(format!("it is not JSON: {error}")))?;
+        .map_err(|error| asking::unusable(path, format!("it is not JSON: {error}")))?;
     let findings = whole.get("lint_baseline").and_then(Value::as_object);
     let findings = findings
-        .ok_or_else(|| unusable("it is not a baseline of `lint --save-baseline`".to_owned()))?;
+        .ok_or_else(|| asking::unusable(path, "it is not a baseline of `lint --save-baseline`"))?;
     Ok(findings.keys().cloned().collect())
 }
 

@@ -204,26 +204,28 @@ fn unless_panicked(verb: impl FnOnce() -> u8) -> u8 {
 
 /// Runs the selected command and returns the exit code. Only `serve` returns codes other than ours.
 fn dispatch(verb: Command, context: &Context) -> u8 {
-    match verb {
-        Command::Run(args) => run::run(&args, context).number(),
-        Command::Ci(args) => ci::ci(&args, &context.without_job()).number(),
-        Command::List(args) => list::list(&args, context).number(),
-        Command::Call(args) => call::call(&args, context).number(),
-        Command::Init(args) => generate::init(&args, context).number(),
-        Command::Generate(args) => generate::generate(&args, context).number(),
-        Command::Coverage(args) => coverage::coverage(&args, context).number(),
-        Command::Conform(args) => conform::conform(&args, context).number(),
-        Command::Audit(args) => audit::audit(&args, context).number(),
-        Command::Lint(args) => lint::lint(&args, context).number(),
-        Command::Diff(args) => diff::diff(&args, context).number(),
-        Command::Lock(args) => lock::lock(&args, context).number(),
-        Command::Reap(args) => reap::reap(&args, context).number(),
-        Command::Serve(args) => serve::serve(*args),
-        Command::Validate(args) => validate::validate(&args, context).number(),
-        Command::Schema(args) => schema::schema(&args).number(),
-        Command::Completions(args) => completions::completions(&args).number(),
-        Command::Version => version::version().number(),
-    }
+    let carried_out = match verb {
+        Command::Run(args) => run::run(&args, context),
+        Command::Ci(args) => Ok(ci::ci(&args, &context.without_job())),
+        Command::List(args) => list::list(&args, context),
+        Command::Call(args) => call::call(&args, context),
+        Command::Init(args) => generate::init(&args, context),
+        Command::Generate(args) => generate::generate(&args, context),
+        Command::Coverage(args) => coverage::coverage(&args, context),
+        Command::Conform(args) => conform::conform(&args, context),
+        Command::Audit(args) => audit::audit(&args, context),
+        Command::Lint(args) => lint::lint(&args, context),
+        Command::Diff(args) => diff::diff(&args, context),
+        Command::Lock(args) => lock::lock(&args, context),
+        Command::Reap(args) => reap::reap(&args, context),
+        Command::Serve(args) => return serve::serve(*args),
+        Command::Validate(args) => Ok(validate::validate(&args, context)),
+        Command::Schema(args) => Ok(schema::schema(&args)),
+        Command::Completions(args) => Ok(completions::completions(&args)),
+        Command::Version => Ok(version::version()),
+    };
+    let code = carried_out.unwrap_or_else(|refusal| refusal.say(context));
+    code.number()
 }
 
 /// Whether the arguments are for `ci` in a workflow step with outputs.

@@ -16,15 +16,7 @@ use host::{
 use text::{clean, count, exit::ExitCode};
 
 /// Runs `reap` and reports what was removed.
-pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
-    match carry_out(args, context) {
-        Ok(code) => code,
-        Err(refusal) => refusal.say(context),
-    }
-}
-
-/// Cleans this machine first, because that does not depend on the engine.
-fn carry_out(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn reap(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let runtime = runtime::of_this_thread()
         .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
     runtime.block_on(async {

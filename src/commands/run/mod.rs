@@ -14,14 +14,7 @@ use report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE};
 use text::exit::ExitCode;
 
 /// Runs suites as the options say.
-pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
-    match carry_out(args, context) {
-        Ok(code) => code,
-        Err(refusal) => refusal.say(context),
-    }
-}
-
-fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
+pub(super) fn run(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let prepared = running::prepare(args, &Chosen::ByOptions, context);
     // The settings may send a report to stdout.
     let set = prepared.as_ref().map(|it| &it.settings.report[..]);
