@@ -1,19 +1,20 @@
 //! `mcp-assert call`: one call of a tool, and its answer.
 
-use std::{fs, io, io::Write, path::Path};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::{
     Context,
     asking::{Typed, print},
+    generate::write_new,
     list::{pretty, unknown},
     running::Refusal,
 };
 use crate::{
     cli::call::CallArgs,
     inspect::{
-        call::{self, Answered},
+        call,
         effect::Effect,
         parameters,
         server::{Open, Unanswered},
@@ -57,14 +58,13 @@ pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refus
     if let Some(path) = &args.save {
         save(path, &kept(args, &typed, &called, context), context)?;
     }
-    Ok(match call::answered(seen) {
-        Some(Answered::Result) => ExitCode::Passed,
-        Some(Answered::ToolError) => {
+    Ok(match Wanted::of(Some(seen)) {
+        Wanted::Result => ExitCode::Passed,
+        Wanted::ToolError => {
             context.say("the tool failed: `isError` is true\n");
             ExitCode::Failed
         }
-        Some(Answered::ProtocolError) => ExitCode::Failed,
-        None => ExitCode::CouldNotRun,
+        Wanted::ProtocolError(_) => ExitCode::Failed,
     })
 }
 
@@ -151,18 +151,9 @@ fn kept(args: &CallArgs, typed: &Typed, called: &Called, context: &Context) -> S
 
 /// Writes a new file; an existing one is never replaced.
 fn save(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
-    let failed = |error: io::Error| {
-        if error.kind() == io::ErrorKind::AlreadyExists {
-            return exists(path);
-        }
-        let message = format!("cannot write `{}`: {error}", path.display());
-        Refusal::new(ExitCode::CouldNotRun, message)
-    };
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
+    if !write_new(path, text)? {
+        return Err(exists(path));
     }
-    let mut file = fs::File::create_new(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
     let shown = path.display().to_string();
     let command = shell_words::join(["mcp-assert", "run", &shown]);
     context.say(&format!("wrote {shown}; try it: {command}\n"));

@@ -459,28 +459,13 @@ impl Files {
     /// Writes a file; one that is there stays unless it may be replaced.
     fn write(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
         let path = self.folder.join(name);
-        let failed = |error: io::Error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            Refusal::new(ExitCode::CouldNotRun, message)
-        };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
-        if self.overwrite {
-            fs::write(&path, text).map_err(failed)?;
-            self.written += 1;
+        if self.overwrite && path.exists() {
+            fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
+        } else if !write_new(&path, text)? {
+            self.kept.push(name.to_owned());
             return Ok(());
         }
-        match fs::File::create_new(&path) {
-            Ok(mut file) => {
-                file.write_all(text.as_bytes()).map_err(failed)?;
-                self.written += 1;
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.kept.push(name.to_owned());
-            }
-            Err(error) => return Err(failed(error)),
-        }
+        self.written += 1;
         Ok(())
     }
 
@@ -497,6 +482,22 @@ impl Files {
         }
         ExitCode::Passed
     }
+}
+
+/// Writes a file, unless it is there already.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<bool, Refusal> {
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let file = folder.and_then(|()| fs::File::create_new(path));
+    match file.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() => Ok(false),
+        Err(error) => Err(unwritable(path, &error)),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Refusal {
+    let message = format!("cannot write `{}`: {error}", path.display());
+    Refusal::new(ExitCode::CouldNotRun, message)
 }
 
 /// Says which variables the suite reads in place of secrets.

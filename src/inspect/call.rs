@@ -10,26 +10,6 @@ use mcp::observation::{
 };
 use text::{clean, clean_prose};
 
-/// How a call was answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answered {
-    /// With a result.
-    Result,
-    /// With a result that says that the tool failed.
-    ToolError,
-    /// With a JSON-RPC error.
-    ProtocolError,
-}
-
-/// How a call was answered; `None`: it was not.
-pub(crate) fn answered(seen: &Observation) -> Option<Answered> {
-    Some(match &seen.answer.as_ref()?.body {
-        Body::Result(reply) if reply.is_error => Answered::ToolError,
-        Body::Result(_) => Answered::Result,
-        Body::ProtocolError(_) => Answered::ProtocolError,
-    })
-}
-
 /// The result or the error object as it came.
 pub(crate) fn raw(seen: &Observation) -> Option<&Value> {
     Some(match &seen.answer.as_ref()?.body {
