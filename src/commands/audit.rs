@@ -1,5 +1,7 @@
 //! `mcp-assert audit`: which of the things that a server offers answer.
 
+use std::fmt::Write;
+
 use globset::GlobSet;
 use serde_json::{Value, json};
 
@@ -19,6 +21,9 @@ use crate::{
     },
 };
 use text::{clean, count, exit::ExitCode, time};
+
+/// Lines of stderr below a probe that went wrong.
+const MOST_STDERR: usize = 5;
 
 /// Probes the server and reports.
 pub(super) fn audit(args: &AuditArgs, context: &Context) -> Result<ExitCode, Refusal> {
@@ -96,47 +101,21 @@ fn shown(audit: &Audit) -> String {
         || "no tool was called".to_owned(),
         |it| format!("score {it}"),
     );
-    line(
-        &mut out,
-        &format!(
-            "{}: {}, {score}",
-            clean(&name),
-            count(audit.tools.len(), "tool")
-        ),
-    );
+    let tools = count(audit.tools.len(), "tool");
+    let _ = writeln!(out, "{}: {tools}, {score}", clean(&name));
     for (kind, rows) in audit.groups() {
         if rows.is_empty() {
             continue;
         }
-        line(&mut out, &format!("\n{kind}"));
+        let _ = writeln!(out, "\n{kind}");
         let mut rows: Vec<&Row> = rows.iter().collect();
-        // The worst first; those of a class stay in the server's order.
-        rows.sort_by_key(|row| rank(row.seen.class));
+        // Those of a class stay in the server's order.
+        rows.sort_by_key(|row| row.seen.class);
         for row in rows {
             one(&mut out, row);
         }
     }
     out
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
-}
-
-fn rank(class: Class) -> u8 {
-    match class {
-        Class::Crash => 0,
-        Class::Unreachable => 1,
-        Class::Timeout => 2,
-        Class::Violation => 3,
-        Class::Exposed => 4,
-        Class::ProtocolError => 5,
-        Class::ToolError => 6,
-        Class::Rejected => 7,
-        Class::Healthy => 8,
-        Class::Skipped => 9,
-    }
 }
 
 fn one(out: &mut String, row: &Row) {
@@ -147,47 +126,38 @@ fn one(out: &mut String, row: &Row) {
     } else {
         format!("  {}", time(row.seen.took))
     };
-    line(out, &format!("  {:<14} {name}{took}", class.word()));
+    // Writing to a text cannot fail.
+    let _ = writeln!(out, "  {:<14} {name}{took}", class.word());
+    let mut below = |text: &str| {
+        let _ = writeln!(out, "      {text}");
+    };
     let detail = clean(row.seen.detail.lines().next().unwrap_or_default());
     if class != Class::Healthy && !detail.is_empty() {
-        line(out, &format!("      {detail}"));
+        below(&detail);
     }
     if class.is_healthy() || class == Class::Skipped {
         return;
     }
     if !row.arguments.is_null() {
-        line(
-            out,
-            &format!("      called with {}", clean(&row.arguments.to_string())),
-        );
+        below(&format!(
+            "called with {}",
+            clean(&row.arguments.to_string())
+        ));
     }
     match row.reproducible {
-        Some(true) => line(out, "      on a fresh server too"),
-        Some(false) => line(
-            out,
-            "      not on a fresh server: only after the calls before it",
-        ),
+        Some(true) => below("on a fresh server too"),
+        Some(false) => below("not on a fresh server: only after the calls before it"),
         None => {}
     }
     if let Some(why) = &row.refused {
-        line(
-            out,
-            &format!(
-                "      its own schema refuses these arguments: {}",
-                clean(why)
-            ),
-        );
+        below(&format!(
+            "its own schema refuses these arguments: {}",
+            clean(why)
+        ));
     }
-    for it in row
-        .stderr
-        .lines()
-        .rev()
-        .take(5)
-        .collect::<Vec<_>>()
-        .iter()
-        .rev()
-    {
-        line(out, &format!("      | {}", clean(it)));
+    let lines: Vec<&str> = row.stderr.lines().collect();
+    for it in &lines[lines.len().saturating_sub(MOST_STDERR)..] {
+        below(&format!("| {}", clean(it)));
     }
 }
 

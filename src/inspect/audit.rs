@@ -12,16 +12,13 @@ use super::{
     parameters,
     probe::{Class, Seen, judge},
     sample::{Sources, Which, sample_of},
-    server::{Asked, Open, Unanswered},
+    server::{Asked, Open, Unanswered, calling, getting, reading},
 };
 use mcp::{
     observation::{answer::Answer, catalog::Listing},
     script::{
-        subject::{
-            CompletionCall, PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction,
-            ResourcesCall, Subject, ToolCall,
-        },
-        template::{Template, ValueTemplate},
+        subject::{CompletionCall, RawExchange, RawFrame, RawHandshake, Subject},
+        template::ValueTemplate,
     },
 };
 
@@ -65,6 +62,21 @@ pub(crate) struct Row {
     pub(crate) reproducible: Option<bool>,
     /// The end of the server's stderr, where it went wrong.
     pub(crate) stderr: String,
+}
+
+impl Row {
+    fn new(name: String, entry: &Value, seen: Seen, arguments: Value) -> Self {
+        Self {
+            name,
+            description: parameters::text(entry, "description"),
+            seen,
+            effect: None,
+            arguments,
+            refused: None,
+            reproducible: None,
+            stderr: String::new(),
+        }
+    }
 }
 
 /// What was found.
@@ -129,16 +141,13 @@ pub(crate) async fn audit(
         let needed = parameters::arguments(prompt).into_iter();
         let needed = needed.filter(|it| it.is_required).map(|it| it.name);
         let arguments = prober.completed(&offer, &reference, needed).await;
-        let subject = Subject::Prompts(PromptsCall::Get {
-            name: Template::new(&name),
-            arguments: ValueTemplate::new(Value::Object(arguments.clone())),
-        });
+        let subject = getting(&name, arguments.clone().into());
         let row = prober.row(name, prompt, &subject, arguments.into()).await;
         audit.prompts.push(row);
     }
     for resource in offer.entries(Listing::Resources) {
         let uri = parameters::text(resource, "uri").unwrap_or_default();
-        let subject = read(&uri);
+        let subject = reading(&uri);
         let row = prober.row(uri, resource, &subject, Value::Null).await;
         audit.resources.push(row);
     }
@@ -147,7 +156,7 @@ pub(crate) async fn audit(
         let reference = json!({"type": "ref/resource", "uri": written});
         let names = variables(&written).into_iter();
         let values = prober.completed(&offer, &reference, names).await;
-        let subject = read(&expanded(&written, &values));
+        let subject = reading(&expanded(&written, &values));
         let row = prober.row(written, template, &subject, values.into()).await;
         audit.resources.push(row);
     }
@@ -156,15 +165,6 @@ pub(crate) async fn audit(
     audit.gone = prober.gone.take();
     prober.end().await;
     audit
-}
-
-fn read(uri: &str) -> Subject {
-    Subject::Resources(Box::new(ResourcesCall {
-        subscribe: None,
-        action: Some(ResourcesAction::Read(Template::new(uri))),
-        unsubscribe: None,
-        within: None,
-    }))
 }
 
 /// Makes probes, each on a server that works.
@@ -253,21 +253,14 @@ impl Prober<'_> {
         arguments: Value,
     ) -> Row {
         let (seen, stderr) = self.probe(subject).await;
-        let mut reproducible = None;
-        if seen.class.spoils_the_server() && seen.class != Class::Unreachable {
+        let mut row = Row::new(name, entry, seen, arguments);
+        row.stderr = stderr;
+        let class = row.seen.class;
+        if class.spoils_the_server() && class != Class::Unreachable {
             let (again, _) = self.probe(subject).await;
-            reproducible = Some(!again.class.is_healthy());
+            row.reproducible = Some(!again.class.is_healthy());
         }
-        Row {
-            name,
-            description: parameters::text(entry, "description"),
-            seen,
-            effect: None,
-            arguments,
-            refused: None,
-            reproducible,
-            stderr,
-        }
+        row
     }
 
     async fn tool(&mut self, tool: &Value, limits: &Limits<'_>) -> Row {
@@ -284,21 +277,9 @@ impl Prober<'_> {
             None
         };
         let mut row = if let Some(why) = skip {
-            Row {
-                name,
-                description: parameters::text(tool, "description"),
-                seen: none(Class::Skipped, &why),
-                effect: None,
-                arguments: made.arguments,
-                refused: None,
-                reproducible: None,
-                stderr: String::new(),
-            }
+            Row::new(name, tool, none(Class::Skipped, &why), made.arguments)
         } else {
-            let subject = Subject::Tool(ToolCall {
-                tool: Template::new(&name),
-                args: ValueTemplate::new(made.arguments.clone()),
-            });
+            let subject = calling(&name, made.arguments.clone());
             self.row(name, tool, &subject, made.arguments).await
         };
         row.effect = Some(effect);
@@ -328,23 +309,19 @@ impl Prober<'_> {
             probes.push(("ping", frame("ping"), Wanted::Result));
         }
         if has(Listing::Tools) {
-            let call = ToolCall {
-                tool: Template::new(UNKNOWN),
-                args: ValueTemplate::new(json!({})),
-            };
-            probes.push(("unknown tool", Subject::Tool(call), Wanted::Refusal));
+            probes.push(("unknown tool", calling(UNKNOWN, json!({})), Wanted::Refusal));
         }
         if has(Listing::Prompts) {
-            let get = PromptsCall::Get {
-                name: Template::new(UNKNOWN),
-                arguments: ValueTemplate::new(json!({})),
-            };
-            probes.push(("unknown prompt", Subject::Prompts(get), Wanted::Refusal));
+            probes.push((
+                "unknown prompt",
+                getting(UNKNOWN, json!({})),
+                Wanted::Refusal,
+            ));
         }
         if has(Listing::Resources) {
             probes.push((
                 "unknown resource",
-                read("mcp-assert://unknown"),
+                reading("mcp-assert://unknown"),
                 Wanted::Refusal,
             ));
         }

@@ -21,27 +21,27 @@ const INVALID_PARAMS: i64 = -32602;
 /// The most characters of an answer that stand in a report.
 const LONGEST_DETAIL: usize = 200;
 
-/// How a probe went.
+/// How a probe went, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    /// A usable result.
-    Healthy,
-    /// A result that says that the tool failed.
-    ToolError,
-    /// The arguments were refused with -32602.
-    Rejected,
-    /// Another JSON-RPC error.
-    ProtocolError,
+    /// The server ended.
+    Crash,
+    /// The server could not be started any more.
+    Unreachable,
+    /// No answer in time.
+    Timeout,
     /// An answer that no client can use.
     Violation,
     /// An answer with a stack trace, or with a secret of ours.
     Exposed,
-    /// The server ended.
-    Crash,
-    /// No answer in time.
-    Timeout,
-    /// The server could not be started any more.
-    Unreachable,
+    /// Another JSON-RPC error.
+    ProtocolError,
+    /// A result that says that the tool failed.
+    ToolError,
+    /// The arguments were refused with -32602.
+    Rejected,
+    /// A usable result.
+    Healthy,
     /// Not called.
     Skipped,
 }

@@ -30,7 +30,7 @@ use mcp::{
             ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
             RevisionWanted, SamplingReply,
         },
-        subject::{Subject, ToolCall},
+        subject::{PromptsCall, ResourcesAction, ResourcesCall, Subject, ToolCall},
         template::{Bindings, Template, UnknownNames, ValueTemplate},
     },
     session::{Hooks, Listed, OnEnd, Script, Session},
@@ -203,11 +203,7 @@ impl Open {
 
     /// Calls a tool once.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Observation {
-        let call = ToolCall {
-            tool: Template::new(tool),
-            args: ValueTemplate::new(arguments),
-        };
-        self.perform(&Subject::Tool(call)).await
+        self.perform(&calling(tool, arguments)).await
     }
 
     /// What the session noted about the protocol since the last observation.
@@ -285,6 +281,32 @@ impl Open {
         place.close().await;
         ended
     }
+}
+
+/// A call of a tool.
+pub(crate) fn calling(tool: &str, arguments: Value) -> Subject {
+    Subject::Tool(ToolCall {
+        tool: Template::new(tool),
+        args: ValueTemplate::new(arguments),
+    })
+}
+
+/// A get of a prompt.
+pub(crate) fn getting(prompt: &str, arguments: Value) -> Subject {
+    Subject::Prompts(PromptsCall::Get {
+        name: Template::new(prompt),
+        arguments: ValueTemplate::new(arguments),
+    })
+}
+
+/// A read of a resource.
+pub(crate) fn reading(uri: &str) -> Subject {
+    Subject::Resources(Box::new(ResourcesCall {
+        subscribe: None,
+        action: Some(ResourcesAction::Read(Template::new(uri))),
+        unsubscribe: None,
+        within: None,
+    }))
 }
 
 /// The client. One that declares everything answers with fixed values.

@@ -6,19 +6,16 @@ use super::{Options, rule::Findings, rules, schema::escaped};
 use crate::inspect::{
     catalog::Offer,
     effect::{Effect, Effects, effect, reason},
+    parameters,
     sample::{Sources, Which, sample_of},
-    server::Open,
+    server::{Open, getting, reading},
 };
 use mcp::{
     json::json_schema::compile,
     observation::{
         Observation,
-        answer::{Body, Reply},
+        answer::{Answer, Body, Reply},
         catalog::Listing,
-    },
-    script::{
-        subject::{PromptsCall, ResourcesAction, ResourcesCall, Subject},
-        template::{Template, ValueTemplate},
     },
 };
 use report::inspection::{Finding, Kind, NotCalled};
@@ -114,40 +111,15 @@ impl Prober<'_> {
 
     /// Reads the resources, and gets the prompts that need no argument.
     async fn read(&mut self, offer: &Offer) {
-        let resources = offer.entries(Listing::Resources).iter().map(|it| {
-            let action = Some(ResourcesAction::Read(Template::new(text(it, "uri"))));
-            let call = ResourcesCall {
-                subscribe: None,
-                action,
-                unsubscribe: None,
-                within: None,
-            };
-            (
-                Kind::Resource,
-                text(it, "uri"),
-                Subject::Resources(Box::new(call)),
-            )
-        });
-        let is_required = |it: &Value| it.get("required") == Some(&Value::Bool(true));
-        let needs = |it: &&Value| {
-            let arguments = it.get("arguments").and_then(Value::as_array);
-            arguments.is_some_and(|all| all.iter().any(is_required))
-        };
+        let resources = offer.names(Listing::Resources).into_iter();
+        let resources = resources.map(|uri| (Kind::Resource, uri, reading(uri)));
+        let needs = |it: &&Value| parameters::arguments(it).iter().any(|it| it.is_required);
         let prompts = offer
             .entries(Listing::Prompts)
             .iter()
             .filter(|it| !needs(it));
-        let prompts = prompts.map(|it| {
-            let (name, arguments) = (
-                Template::new(text(it, "name")),
-                ValueTemplate::new(json!({})),
-            );
-            (
-                Kind::Prompt,
-                text(it, "name"),
-                Subject::Prompts(PromptsCall::Get { name, arguments }),
-            )
-        });
+        let prompts = prompts.map(|it| text(it, "name"));
+        let prompts = prompts.map(|name| (Kind::Prompt, name, getting(name, json!({}))));
         for (kind, name, subject) in resources.chain(prompts) {
             let seen = self.open.perform(&subject).await;
             if reply(&seen).is_none() {
@@ -261,10 +233,7 @@ fn text<'a>(of: &'a Value, member: &str) -> &'a str {
 }
 
 fn reply(seen: &Observation) -> Option<&Reply> {
-    match &seen.answer.as_ref()?.body {
-        Body::Result(reply) => Some(reply),
-        Body::ProtocolError(_) => None,
-    }
+    seen.answer.as_ref().and_then(Answer::reply)
 }
 
 fn unanswered(seen: &Observation) -> String {
