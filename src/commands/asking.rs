@@ -344,6 +344,16 @@ impl Typed {
         self.at.is_none().then(|| self.written().0)
     }
 
+    /// Says how assertions are run that name no server, which are those of a target.
+    pub(super) fn tell_target(&self, context: &Context) {
+        if self.at.is_some() {
+            let target = shell_words::quote(&self.text);
+            context.say(&format!(
+                "no server is named: run it with `--target {target}`, and with `mcp-assert.yaml` in the suite's folder\n"
+            ));
+        }
+    }
+
     /// The variables that [`Self::yaml`] reads.
     pub(super) fn needed(&self) -> Vec<String> {
         self.written().1

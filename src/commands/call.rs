@@ -57,6 +57,7 @@ pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refus
     print(&typed.secrets.mask(&text), args.json, context)?;
     if let Some(path) = &args.save {
         save(path, &kept(args, &typed, &called, context), context)?;
+        typed.tell_target(context);
     }
     Ok(match Wanted::of(Some(seen)) {
         Wanted::Result => ExitCode::Passed,

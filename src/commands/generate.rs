@@ -502,6 +502,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Refusal {
 
 /// Says which variables the suite reads in place of secrets.
 fn tell_needed(typed: &Typed, context: &Context) {
+    typed.tell_target(context);
     let needed = typed.needed();
     if !needed.is_empty() {
         let needed = needed.join(", ");

@@ -172,9 +172,12 @@ pub(crate) fn first_file(folder: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::{Value, json};
 
-    use super::{Sources, Which, sample};
+    use super::{Sources, ToolSample, Which, sample, sample_of};
+    use text::source::{Origin, SourceFile, Span};
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
@@ -314,6 +317,42 @@ mod tests {
             sample(&all, Which::Required, &Sources::default()).arguments,
             Value::Object(serde_json::Map::new())
         );
+    }
+
+    #[test]
+    fn the_users_sample_goes_first() {
+        let file = Arc::new(SourceFile::new(String::new(), String::new()));
+        let origin = Origin {
+            file,
+            span: Span { start: 0, end: 0 },
+        };
+        let a = json!({"type": "integer"});
+        let both = json!({"required": ["a", "b"], "properties": {"a": a, "b": {"const": 2}}});
+        let either =
+            json!({"oneOf": [{"required": ["a"]}, {"required": ["c"]}], "properties": {"a": a}});
+        for (schema, told, wanted, refused) in [
+            (&both, json!({"a": 7}), json!({"a": 7, "b": 2}), false),
+            (&both, json!({"a": "x"}), json!({"a": "x", "b": 2}), true),
+            (&either, json!({"c": 1}), json!({"c": 1}), false),
+            (&json!({"type": 7}), json!({"c": 1}), json!({"c": 1}), false),
+        ] {
+            let sources = Sources {
+                samples: [ToolSample {
+                    tool: "t".to_owned(),
+                    arguments: told,
+                    at: origin.clone(),
+                }]
+                .into(),
+                ..Sources::default()
+            };
+            let tool = json!({"name": "t", "inputSchema": schema});
+            let made = sample_of(&tool, Which::Required, &sources);
+            assert_eq!(
+                (made.arguments, made.refused.is_some()),
+                (wanted, refused),
+                "{schema}"
+            );
+        }
     }
 
     #[test]

@@ -762,7 +762,7 @@ fn questions_go_to_a_target_of_the_settings_above() {
             &two,
             &["generate", "--output", "new", "--target", "small"],
             0,
-            "wrote 2 files",
+            "run it with `--target small`, and with `mcp-assert.yaml` in the suite's folder\nwrote 2 files",
         ),
         (
             &two,
