@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cli::{coverage::CoverageArgs, run::RunArgs},
-    inspect::coverage::{Coverage, Dimension, Things, coverage as count_uses},
+    inspect::coverage::{Coverage, Dimension, Things, Uses, coverage as count_uses},
 };
 use check::outcome::Status;
 use suite::{
@@ -191,46 +191,35 @@ fn shown(found: &Coverage) -> String {
 
 /// The report as JSON: the members of the Go tool's, which are about tools, and a block for each dimension.
 fn document(found: &Coverage) -> Value {
-    let empty = Things::new();
-    let tools = found.things.get(&Dimension::Tools).unwrap_or(&empty);
-    let (covered, total) = found.share(Dimension::Tools);
-    let is_covered = |(_, uses): &(&String, &crate::inspect::coverage::Uses)| uses.tests > 0;
-    let listed = tools.iter().filter(is_covered);
-    let listed: Vec<Value> = listed
-        .map(|(name, uses)| json!({"name": name, "assertions": uses.tests}))
-        .collect();
-    let open: Vec<&String> = tools
-        .iter()
-        .filter(|it| !is_covered(it))
-        .map(|(name, _)| name)
-        .collect();
-    let mut dimensions = Map::new();
-    for dimension in Dimension::ALL {
-        let things = found.things.get(&dimension).unwrap_or(&empty);
+    let uses = |dimension| found.things.get(&dimension).into_iter().flatten();
+    let named = |dimension, wanted: &dyn Fn(&Uses) -> bool| -> Vec<&String> {
+        let things = uses(dimension).filter(|(_, uses)| wanted(uses));
+        things.map(|(name, _)| name).collect()
+    };
+    let block = |dimension: Dimension| {
         let (covered, total) = found.share(dimension);
-        let of = |wanted: &dyn Fn(&crate::inspect::coverage::Uses) -> bool| -> Vec<&String> {
-            let things = things.iter().filter(|(_, uses)| wanted(uses));
-            things.map(|(name, _)| name).collect()
-        };
         let unknown = found.unknown.iter().filter(|(of, _)| *of == dimension);
         let block = json!({
             "total": total,
             "covered": covered,
             "percentage": (covered * 100).checked_div(total),
-            "uncovered": of(&|uses| uses.tests == 0),
-            "setup_only": of(&|uses| uses.tests == 0 && uses.setups > 0),
-            "skipped_only": of(&|uses| uses.tests == 0 && uses.skipped > 0),
-            "vacuous": of(&|uses| uses.tests == 0 && uses.vacuous > 0),
+            "uncovered": named(dimension, &|uses| uses.tests == 0),
+            "setup_only": named(dimension, &|uses| uses.tests == 0 && uses.setups > 0),
+            "skipped_only": named(dimension, &|uses| uses.tests == 0 && uses.skipped > 0),
+            "vacuous": named(dimension, &|uses| uses.tests == 0 && uses.vacuous > 0),
             "unknown": unknown.map(|(_, name)| name).collect::<Vec<_>>(),
         });
-        dimensions.insert(dimension.word().to_owned(), block);
-    }
+        (dimension.word().to_owned(), block)
+    };
+    let (covered, total) = found.share(Dimension::Tools);
+    let tested = uses(Dimension::Tools).filter(|(_, uses)| uses.tests > 0);
+    let tested = tested.map(|(name, uses)| json!({"name": name, "assertions": uses.tests}));
     json!({
         "total": total,
         "covered": covered,
         "percentage": (covered * 100).checked_div(total).unwrap_or(0),
-        "covered_tools": listed,
-        "uncovered_tools": open,
-        "dimensions": dimensions,
+        "covered_tools": tested.collect::<Vec<_>>(),
+        "uncovered_tools": named(Dimension::Tools, &|uses| uses.tests == 0),
+        "dimensions": Dimension::ALL.map(block).into_iter().collect::<Map<_, _>>(),
     })
 }

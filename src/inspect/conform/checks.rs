@@ -491,7 +491,5 @@ pub(crate) const CHECKS: &[Check] = &[
         "basic/lifecycle#shutdown",
         Asks::End,
     )
-    .to(|facts| {
-        OVER_STDIO(facts).and_then(|()| needs(facts.is_ours, "it was not started for this"))
-    }),
+    .to(OVER_STDIO),
 ];

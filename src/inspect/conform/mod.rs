@@ -74,8 +74,6 @@ pub(crate) struct Outcome {
 pub(crate) struct Facts {
     pub(super) offer: Offer,
     pub(super) is_http: bool,
-    /// Whether we started it: then its end is judged.
-    pub(super) is_ours: bool,
 }
 
 impl Facts {
@@ -109,7 +107,6 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
     }
     let facts = Facts {
         is_http: matches!(asked.target, Target::Url { .. }),
-        is_ours: !matches!(asked.target, Target::Url { .. }),
         offer,
     };
     let mut session = Session {

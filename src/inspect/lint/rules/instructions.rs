@@ -14,22 +14,22 @@ use crate::inspect::lint::{
 use report::inspection::Severity::{self, Error, Info, Warning};
 
 rules! {
-    "E162" "conceals-from-user" Error "high" [injection] Text(conceal):
+    "E162" "conceals-from-user" Error "high" [injection] Text(|text, found| say(Signal::Conceal, text, found)):
         "a text tells the model to conceal something from the user" =>
         "remove the instruction: what a tool does must be known to the user";
-    "E163" "overrides-instructions" Error "high" [injection] Text(overrides):
+    "E163" "overrides-instructions" Error "high" [injection] Text(|text, found| say(Signal::Override, text, found)):
         "a text tells the model to ignore other instructions" =>
         "remove the instruction; describe only this tool";
-    "E164" "acts-on-other-tools" Error "medium" [injection] Text(other_tools):
+    "E164" "acts-on-other-tools" Error "medium" [injection] Text(|text, found| say(Signal::OtherTools, text, found)):
         "a text changes how the model uses other tools" =>
         "describe only this tool; to need another one first is fine: \"call `login` before this tool\"";
-    "E165" "reads-credentials" Error "high" [injection] Text(credentials):
+    "E165" "reads-credentials" Error "high" [injection] Text(|text, found| say(Signal::Credentials, text, found)):
         "a text tells the model to read a file of credentials" =>
         "remove the instruction; take secrets from the server's environment";
-    "E166" "sends-conversation" Error "high" [injection] Text(send):
+    "E166" "sends-conversation" Error "high" [injection] Text(|text, found| say(Signal::Send, text, found)):
         "a text tells the model to pass on the conversation or its context" =>
         "take only what the tool needs, each in a parameter of its own";
-    "W162" "pseudo-tags" Warning "high" [injection] Text(tags):
+    "W162" "pseudo-tags" Warning "high" [injection] Text(|text, found| say(Signal::Tags, text, found)):
         "a text holds tags or comments that only a model takes seriously" =>
         "write plain sentences without `<IMPORTANT>`, `<system>` and comments";
 }
@@ -184,27 +184,19 @@ fn credential_file(text: &Text<'_>) -> Option<String> {
 fn pseudo_tag(text: &str) -> Option<String> {
     let mut comments = text.match_indices("<!--");
     // One without words only shows what a comment is.
-    let has_words = |at: usize| {
-        let inner = text[at..].split("-->").next().unwrap_or_default();
+    let has_words = |(at, _): &(usize, &str)| {
+        let inner = text[*at..].split("-->").next().unwrap_or_default();
         inner.contains(char::is_alphanumeric)
     };
-    if let Some((at, _)) = comments.find(|it| has_words(it.0)) {
-        return Some(text[at..].chars().take(60).collect());
-    }
-    if let Some(at) = text.find("[INST]") {
-        return Some(text[at..].chars().take(60).collect());
-    }
-    text.match_indices('<').find_map(|(at, _)| {
+    let is_tag = |(at, _): &(usize, &str)| {
         let inner = text[at + 1..].trim_start_matches('/');
-        let name = inner
-            .split(['>', ' '])
-            .next()
-            .unwrap_or_default()
-            .to_lowercase();
-        let closes = inner.contains('>');
-        (closes && TAGS.split(',').any(|it| it == name))
-            .then(|| text[at..].chars().take(60).collect())
-    })
+        let name = inner.split(['>', ' ']).next().unwrap_or_default();
+        inner.contains('>') && TAGS.split(',').any(|it| it == name.to_lowercase())
+    };
+    let comment = comments.find(has_words).map(|(at, _)| at);
+    let tag = || Some(text.match_indices('<').find(is_tag)?.0);
+    let at = comment.or_else(|| text.find("[INST]")).or_else(tag)?;
+    Some(text[at..].chars().take(60).collect())
 }
 
 /// All signals.
@@ -285,28 +277,4 @@ fn say(signal: Signal, text: &Text<'_>, found: &mut Findings<'_>) {
         finding.evidence = Some(sentence);
         finding.severity = severity(text);
     }
-}
-
-fn conceal(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::Conceal, text, found);
-}
-
-fn overrides(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::Override, text, found);
-}
-
-fn other_tools(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::OtherTools, text, found);
-}
-
-fn credentials(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::Credentials, text, found);
-}
-
-fn send(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::Send, text, found);
-}
-
-fn tags(text: &Text<'_>, found: &mut Findings<'_>) {
-    say(Signal::Tags, text, found);
 }
