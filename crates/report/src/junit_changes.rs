@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, io};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::changes::{Change, Changes, Level, details, subject};
+use crate::{
+    changes::{Change, Changes, Level, details, subject},
+    junit::judged,
+};
 
 /// The changes as XML; those from `limit` upwards are failures.
 pub fn render(changes: &Changes, limit: Option<Level>) -> io::Result<String> {
@@ -15,24 +18,14 @@ pub fn render(changes: &Changes, limit: Option<Level>) -> io::Result<String> {
     }
     for (name, changes) in by_subject {
         let is_forbidden = |it: &&&Change| limit.is_some_and(|limit| it.level >= limit);
-        let mut status = match changes.iter().find(is_forbidden) {
-            Some(first) => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(first.what.as_str());
-                status.set_type(first.level.word());
-                status
-            }
-            None => TestCaseStatus::success(),
-        };
+        let forbidden = changes.iter().find(is_forbidden);
+        let forbidden = forbidden.map(|it| (&*it.what, it.level.word()));
         let lines: Vec<String> = changes.iter().flat_map(|it| lines(it)).collect();
-        let mut case = if changes.iter().any(|it| is_forbidden(&it)) {
-            status.set_description(lines.join("\n"));
-            TestCase::new(name, status)
-        } else {
-            let mut case = TestCase::new(name, status);
-            case.set_system_out(lines.join("\n"));
-            case
-        };
+        let (status, output) = judged(forbidden, lines.join("\n"));
+        let mut case = TestCase::new(name, status);
+        if !output.is_empty() {
+            case.set_system_out(output);
+        }
         case.set_classname("diff");
         suite.add_test_case(case);
     }

@@ -141,6 +141,20 @@ impl Finding {
     pub fn counts(&self) -> bool {
         self.standing == Standing::Counts
     }
+
+    /// What stands below its message, each part behind a word.
+    pub(crate) fn below(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let at = (!self.pointer.is_empty()).then_some(&*self.pointer);
+        let found = self.evidence.as_deref();
+        let parts = [
+            ("at", at),
+            ("found", found),
+            ("help:", self.help.as_deref()),
+        ];
+        parts
+            .into_iter()
+            .filter_map(|(word, part)| Some((word, part?)))
+    }
 }
 
 /// A check, for formats that describe it.

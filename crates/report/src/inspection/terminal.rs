@@ -53,16 +53,7 @@ fn write_finding(out: &mut String, it: &Finding) {
         "  {severity:<7}  {}  {standing}{}",
         it.code, it.message
     );
-    let mut line = |lead: &str, text: &str| {
-        let _ = writeln!(out, "{:15}{lead}{text}", "");
-    };
-    if !it.pointer.is_empty() {
-        line("at ", &it.pointer);
-    }
-    if let Some(evidence) = &it.evidence {
-        line("found ", evidence);
-    }
-    if let Some(help) = &it.help {
-        line("help: ", help);
+    for (word, part) in it.below() {
+        let _ = writeln!(out, "{:15}{word} {part}", "");
     }
 }

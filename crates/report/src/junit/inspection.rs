@@ -3,9 +3,9 @@
 
 use std::{collections::HashMap, io, time::Duration};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::message;
+use super::{judged, message};
 use crate::inspection::{Finding, Inspection, Kind, NotCalled, Severity, Subject};
 
 /// The inspection as XML.
@@ -68,31 +68,15 @@ fn suite(
 /// How the case of one check ended, and its output.
 fn outcome(findings: &[&Finding]) -> (TestCaseStatus, String) {
     let is_error = |it: &&&Finding| it.counts() && it.severity == Severity::Error;
+    let first = findings.iter().find(is_error);
     let text: Vec<String> = findings.iter().map(|it| text(it)).collect();
-    let text = text.join("\n");
-    match findings.iter().find(is_error) {
-        Some(first) => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(message(&first.message));
-            status.set_type(first.code);
-            status.set_description(text);
-            (status, String::new())
-        }
-        None => (TestCaseStatus::success(), text),
-    }
+    judged(first.map(|it| (&*it.message, it.code)), text.join("\n"))
 }
 
 fn text(it: &Finding) -> String {
     let mut text = format!("{}: {}", it.severity.word(), it.message);
-    let at = (!it.pointer.is_empty()).then_some(&*it.pointer);
-    for (lead, part) in [
-        ("at", at),
-        ("found", it.evidence.as_deref()),
-        ("help:", it.help.as_deref()),
-    ] {
-        if let Some(part) = part {
-            text.extend(["\n", lead, " ", part]);
-        }
+    for (word, part) in it.below() {
+        text.extend(["\n", word, " ", part]);
     }
     text
 }

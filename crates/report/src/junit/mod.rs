@@ -241,6 +241,18 @@ fn message(text: &str) -> String {
     head(&one_line(text), LONGEST_MESSAGE)
 }
 
+/// The status of a case with this text: a failure with a message and a type, or a success of which the text is output.
+pub(crate) fn judged(failure: Option<(&str, &str)>, text: String) -> (TestCaseStatus, String) {
+    let Some((what, kind)) = failure else {
+        return (TestCaseStatus::success(), text);
+    };
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(message(what));
+    status.set_type(kind);
+    status.set_description(text);
+    (status, String::new())
+}
+
 fn duration(record: &Record) -> Duration {
     Duration::from_micros(record.duration_us)
 }
