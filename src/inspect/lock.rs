@@ -124,17 +124,16 @@ pub(crate) fn write(all: &[Locked]) -> String {
 fn document(locked: &Locked) -> String {
     let catalog = &locked.catalog;
     let mut out = "lock: 1\n".to_owned();
-    if let Some(target) = &locked.target {
-        let _ = writeln!(out, "target: {}", quoted(target));
-    }
-    if locked.clients == Clients::Plain {
-        let _ = writeln!(out, "clients: {}", quoted(PLAIN));
-    }
-    if let Some(name) = catalog.pointer("/serverInfo/name") {
-        let _ = writeln!(out, "server: {}", flow(name));
-    }
-    if let Some(capabilities) = catalog.get("capabilities") {
-        let _ = writeln!(out, "capabilities: {}", flow(capabilities));
+    let is_plain = locked.clients == Clients::Plain;
+    for (name, value) in [
+        ("target", locked.target.as_deref().map(quoted)),
+        ("clients", is_plain.then(|| quoted(PLAIN))),
+        ("server", catalog.pointer("/serverInfo/name").map(flow)),
+        ("capabilities", catalog.get("capabilities").map(flow)),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(out, "{name}: {value}");
+        }
     }
     if let Some(instructions) = catalog.get("instructions") {
         line(&mut out, "", "instructions", instructions);
@@ -143,20 +142,13 @@ fn document(locked: &Locked) -> String {
         let Some(entries) = catalog.get(member(listing)).and_then(Value::as_array) else {
             continue;
         };
-        let name = |entry: &Value| {
-            entry
-                .get(listing.key())
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
         let mut entries: Vec<&Value> = entries.iter().collect();
-        entries.sort_by_cached_key(|entry| (name(entry), flow(entry)));
-        let _ = writeln!(
-            out,
-            "\n{}:{}",
-            member(listing),
-            if entries.is_empty() { " []" } else { "" }
-        );
+        entries.sort_by_cached_key(|it| {
+            let name = it.get(listing.key()).and_then(Value::as_str);
+            (name.map(str::to_owned), flow(it))
+        });
+        let none = if entries.is_empty() { " []" } else { "" };
+        let _ = writeln!(out, "\n{}:{none}", member(listing));
         for it in entries {
             entry(&mut out, listing, it);
         }
@@ -350,24 +342,17 @@ fn read_entry(entry: &mut Value) {
 
 /// Puts the lines of a text together.
 fn restore(members: &mut Map<String, Value>, name: &str) {
-    match members.get_mut(name) {
-        Some(text @ Value::Array(_)) => {
-            let lines = text
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str);
-            *text = lines.collect::<Vec<_>>().join("\n").into();
-        }
-        Some(value) => {
-            if let Some(other) = value
-                .as_object_mut()
-                .and_then(|it| it.shift_remove("value"))
-            {
-                *value = other;
-            }
-        }
-        None => {}
+    let Some(value) = members.get_mut(name) else {
+        return;
+    };
+    if let Some(lines) = value.as_array() {
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        *value = lines.join("\n").into();
+    } else if let Some(other) = value
+        .as_object_mut()
+        .and_then(|it| it.shift_remove("value"))
+    {
+        *value = other;
     }
 }
 
