@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     Context, findings,
-    running::{self, Refusal, engine, input::regular_text, unless_panicked},
+    running::{self, Refusal, engine, input::regular_text, unless_panicked, usage},
     runtime,
 };
 use crate::{
@@ -46,7 +46,7 @@ use suite::{
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{
         container::{Container, ImageBase},
-        revisions::{self, Asked as Wanted},
+        revisions::Asked as Wanted,
         server::{EnvPart, EnvValue, Launch, Program, Server, Target},
     },
     plan::{
@@ -55,9 +55,7 @@ use suite::{
     },
     settings::{NamedTarget, Settings, ToolSample},
 };
-use text::{
-    clean, diagnostic::Severity, exit::ExitCode, head, redact::Secrets, source::Origin, web,
-};
+use text::{clean, diagnostic::Severity, exit::ExitCode, redact::Secrets, source::Origin, web};
 
 /// Prints an answer: JSON as it is, text through the log of the workflow, which lets nothing in it be a command.
 pub(super) fn print(text: &str, is_json: bool, context: &Context) -> Result<(), Refusal> {
@@ -287,9 +285,9 @@ impl Typed {
             (only.name.clone(), Arc::new(only.server.clone()))
         };
         let server = with_headers(server, &args.how.headers)?;
-        let revision = match (args.how.protocol.as_deref(), &target) {
-            (None, Some(target)) => target.client.revision,
-            (typed, _) => revision(typed)?,
+        let revision = match (&target, args.how.protocol.as_slice()) {
+            (Some(target), []) => target.client.revision,
+            (_, typed) => revision(typed)?,
         };
         Ok(Self {
             text,
@@ -525,7 +523,6 @@ fn named(args: &ServerArgs) -> Result<Option<(String, Arc<Server>)>, Refusal> {
 
 /// The server of a command line or a url, in a container of an image if one is given.
 fn typed_server(text: &str, image: Option<ImageBase>) -> Result<Arc<Server>, Refusal> {
-    let usage = |error: &dyn Display| Refusal::invalid(error.to_string());
     let typed = ServerOverride::from_text(text).map_err(|error| usage(&error))?;
     let places = Places {
         isolation: Isolation::AsWritten,
@@ -550,18 +547,10 @@ fn of_image(image: ImageBase) -> Arc<Server> {
     })
 }
 
-fn revision(word: Option<&str>) -> Result<RevisionWanted, Refusal> {
-    let Some(word) = word else {
-        return Ok(RevisionWanted::Auto);
-    };
-    match revisions::asked([word].into_iter()) {
-        Ok(Wanted::Revision(revision)) => Ok(revision),
-        Ok(Wanted::Repeated(_)) => Err(Refusal::invalid("`--protocol` takes one revision here")),
-        Err(unknown) => Err(Refusal::invalid(format!(
-            "unknown revision `{}` in `--protocol`",
-            head(word, 40)
-        ))
-        .with_meant(word, "known revisions", &unknown.known)),
+fn revision(typed: &[String]) -> Result<RevisionWanted, Refusal> {
+    match running::protocol(typed)? {
+        Wanted::Revision(revision) => Ok(revision),
+        Wanted::Repeated(_) => Err(Refusal::invalid("`--protocol` takes one revision here")),
     }
 }
 

@@ -24,7 +24,9 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::{of_settings, open as open_fixture},
-    options::{ALL_TARGETS, Chosen, Prepared, load, prepare, targets, unset_variables},
+    options::{
+        ALL_TARGETS, Chosen, Prepared, load, prepare, protocol, targets, unset_variables, usage,
+    },
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,

@@ -386,12 +386,13 @@ fn is_without_checkout(environment: &Environment) -> bool {
         .is_some_and(holds_nothing)
 }
 
-fn usage(error: &impl std::fmt::Display) -> Refusal {
+/// Refuses what was typed.
+pub(in crate::commands) fn usage(error: &impl std::fmt::Display) -> Refusal {
     Refusal::invalid(error.to_string())
 }
 
 /// Parses `--protocol`.
-fn protocol(words: &[String]) -> Result<Asked, Refusal> {
+pub(in crate::commands) fn protocol(words: &[String]) -> Result<Asked, Refusal> {
     revisions::asked(words.iter().map(String::as_str)).map_err(|unknown| {
         let word = &words[unknown.index];
         Refusal::invalid(format!("unknown revision `{word}` in `--protocol`")).with_meant(

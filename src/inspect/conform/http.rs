@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Facts, Verdict};
 use mcp::{
-    observation::{Observation, answer::Body},
+    observation::{Observation, answer::Answer},
     script::{
         subject::{Credentials, HttpCall, RawFrame},
         template::{Template, ValueTemplate},
@@ -32,36 +32,35 @@ pub(crate) enum Request {
 impl Request {
     pub(super) fn call(self, facts: &Facts) -> HttpCall {
         let revision = facts.offer.revision().unwrap_or_default();
-        let header = |name: &str, value: &str| (name.to_owned(), Template::new(value));
-        let mut headers = vec![header("Accept", "application/json, text/event-stream")];
         let client = json!({"name": "mcp-assert", "version": "1"});
         let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
         let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
         let json = |frame: serde_json::Value| Some(RawFrame::Json(ValueTemplate::new(frame)));
-        let body = match self {
-            Self::ForeignOrigin => {
-                headers.push(header("Origin", "http://evil.example"));
-                json(begin)
-            }
-            Self::BadVersion => {
-                headers.push(header("MCP-Protocol-Version", "1999-01-01"));
-                json(ping)
-            }
+        let accept = ("Accept", "application/json, text/event-stream");
+        let (headers, body) = match self {
+            Self::ForeignOrigin => (vec![accept, ("Origin", "http://evil.example")], json(begin)),
+            Self::BadVersion => (
+                vec![accept, ("MCP-Protocol-Version", "1999-01-01")],
+                json(list),
+            ),
             Self::NotJson => {
-                headers.push(header("Content-Type", "application/json"));
-                Some(RawFrame::Text(Template::new("{\"jsonrpc\":")))
+                let body = RawFrame::Text(Template::new("{\"jsonrpc\":"));
+                (
+                    vec![accept, ("Content-Type", "application/json")],
+                    Some(body),
+                )
             }
-            Self::Get => {
-                headers = vec![header("Accept", "text/event-stream")];
-                None
-            }
+            Self::Get => (vec![("Accept", "text/event-stream")], None),
         };
-        let method = if self == Self::Get { "GET" } else { "POST" };
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let headers = headers.into_iter();
         HttpCall {
             method: method.to_owned(),
             path: Template::new(""),
-            headers,
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), Template::new(value)))
+                .collect(),
             credentials: Credentials::Sent,
             body,
             within: STREAM,
@@ -71,11 +70,8 @@ impl Request {
 
 /// Judges the head of the response.
 pub(super) fn judged(seen: &Observation, request: Request) -> Verdict {
-    let body = seen.answer.as_ref().map(|answer| &answer.body);
-    let Some(Body::Result(reply)) = body else {
-        return Verdict::CouldNotRun;
-    };
-    let Some(head) = &reply.http else {
+    let reply = seen.answer.as_ref().and_then(Answer::reply);
+    let Some(head) = reply.and_then(|it| it.http.as_ref()) else {
         return Verdict::CouldNotRun;
     };
     let status = head.status;
