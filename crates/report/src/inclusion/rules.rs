@@ -19,33 +19,21 @@ use mcp::json::number;
 /// Positions that are compared.
 const MOST_POSITIONS: usize = 64;
 
-/// The keywords that are compared, by the types that they say something of.
-const KEYWORDS: [(Types, &str); 6] = [
-    (
-        Types::NUMBER,
-        "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
-    ),
-    (
-        Types::STRING,
-        "minLength maxLength pattern format contentEncoding contentMediaType",
-    ),
-    (
-        Types::ARRAY,
-        "items prefixItems minItems maxItems uniqueItems contains unevaluatedItems",
-    ),
-    (
-        Types::OBJECT,
-        "properties patternProperties additionalProperties required minProperties maxProperties",
-    ),
-    (
-        Types::OBJECT,
-        "propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies",
-    ),
-    (
-        Types::ALL,
-        "enum const allOf anyOf oneOf not if $dynamicRef $recursiveRef",
-    ),
-];
+/// The keywords of numbers that are compared.
+const OF_NUMBERS: &str = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf";
+
+/// Those of texts.
+const OF_TEXTS: &str = "minLength maxLength pattern format contentEncoding contentMediaType";
+
+/// Those of lists.
+const OF_LISTS: &str = "items prefixItems minItems maxItems uniqueItems contains unevaluatedItems";
+
+/// Those of objects.
+const OF_OBJECTS: &str = "properties patternProperties additionalProperties required minProperties maxProperties \
+    propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies";
+
+/// Those of all values.
+const OF_ALL: &str = "enum const allOf anyOf oneOf not if $dynamicRef $recursiveRef";
 
 /// Keywords that mean something only together.
 const TOGETHER: [&[&str]; 4] = [
@@ -70,10 +58,7 @@ impl<'a> Walk<'a> {
         (keyword, value): (&'a str, &'a Value),
         at: &At<'_, 'a>,
     ) -> Vec<Gap> {
-        let known = KEYWORDS.iter().find_map(|(types, keywords)| {
-            let found = keywords.split(' ').find(|it| *it == keyword)?;
-            shape.types.has(*types).then_some((*types, found))
-        });
+        let known = known(keyword).filter(|(types, _)| shape.types.has(*types));
         let is_new = |(_, keyword): &(Types, &str)| {
             let together = TOGETHER.into_iter().find(|it| it.contains(keyword));
             let together = together.unwrap_or(std::slice::from_ref(keyword));
@@ -344,6 +329,21 @@ impl<'a> Walk<'a> {
         });
         gaps.collect()
     }
+}
+
+/// The types that a keyword says something of, if it is compared.
+fn known(keyword: &str) -> Option<(Types, &'static str)> {
+    let all = [
+        (Types::NUMBER, OF_NUMBERS),
+        (Types::STRING, OF_TEXTS),
+        (Types::ARRAY, OF_LISTS),
+        (Types::OBJECT, OF_OBJECTS),
+        (Types::ALL, OF_ALL),
+    ];
+    all.into_iter().find_map(|(types, keywords)| {
+        let mut keywords = keywords.split(' ');
+        Some((types, keywords.find(|it| *it == keyword)?))
+    })
 }
 
 /// What is declared of properties without naming them: for each pattern, and for all others.
