@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Project, assert_generated},
+    harness::{Project, assert_generated, until},
     serve::Server,
 };
 
@@ -134,12 +134,11 @@ fn a_grandchild_keeps_stdout_open() {
     drop(server.input.take());
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     // While a process replaces its program, the system shows it without an environment.
-    let begun = Instant::now();
-    let mut left = marked(&mark);
-    while left.is_empty() && begun.elapsed() < Duration::from_secs(10) {
-        std::thread::yield_now();
+    let mut left = Vec::new();
+    until("nothing is left", || {
         left = marked(&mark);
-    }
+        !left.is_empty()
+    });
     let [orphan] = left[..] else {
         panic!("left are {left:?}");
     };

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::LazyLock,
+    thread,
+    time::{Duration, Instant},
 };
 
 use regex::Regex;
@@ -18,6 +20,15 @@ pub(crate) fn copy_binary(to: &Path) {
         .args([BINARY.as_ref(), to.as_os_str()])
         .status();
     assert!(copied.unwrap().success(), "{}", to.display());
+}
+
+/// Waits until something is so. A loop without pauses would take the processor from what is waited for.
+pub(crate) fn until(otherwise: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_mins(3), "{otherwise}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A Python server that executes the tool's argument `what`. There, `argv` has its arguments, `F` the first of them (a

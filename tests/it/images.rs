@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     engine::{Tag, docker, docker_says, engine, there},
-    harness::Project,
+    harness::{Project, until},
     registry::{Manner, Registry},
 };
 
@@ -426,15 +426,6 @@ fn preparing(word: &str) -> (Project, std::process::Child) {
         .stderr(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
     (project, child)
-}
-
-/// Waits until something is so.
-fn until(what: &str, is: impl Fn() -> bool) {
-    let begun = std::time::Instant::now();
-    while !is() {
-        assert!(begun.elapsed().as_secs() < 60, "{what}");
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
 }
 
 #[test]

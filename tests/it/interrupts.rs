@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    harness::{BINARY, Project},
+    harness::{BINARY, Project, until},
     running::{Running, lives, processes_of, signal_to},
 };
 
@@ -369,11 +369,7 @@ fn the_next_run_ends_what_a_killed_one_left() {
         let next = Running::start(&project, &arguments).end();
         assert_eq!(next.code, Some(0), "{}", next.stderr);
         next.left_nothing();
-        let begun = Instant::now();
-        while lives(server) && begun.elapsed() < SOON {
-            std::thread::yield_now();
-        }
-        assert!(!lives(server));
+        until("the server lives", || !lives(server));
         assert_eq!(processes_of(killed.pid), [""; 0]);
     }
 }

@@ -7,7 +7,6 @@ use std::{
     os::unix::fs::OpenOptionsExt,
     path::Path,
     process::{Child, Command},
-    time::{Duration, Instant},
 };
 
 use nix::{
@@ -18,12 +17,9 @@ use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
 
 use crate::{
-    harness::{BINARY, Project},
+    harness::{BINARY, Project, until},
     running::{Running, processes_of},
 };
-
-/// A generous timeout for busy machines.
-const LONG: Duration = Duration::from_mins(1);
 
 /// Runs a command in a new session on the terminal, with the default action of SIGHUP, which the test runner may
 /// ignore.
@@ -91,13 +87,11 @@ impl OnTerminal {
 
     /// Reads the terminal until the condition holds.
     fn until(&mut self, is_so: impl Fn() -> bool) {
-        let begun = Instant::now();
-        while !is_so() {
+        until("it never came", || {
             self.look();
             assert!(self.child.try_wait().unwrap().is_none(), "it ended early");
-            assert!(begun.elapsed() < LONG, "it never came");
-            std::thread::yield_now();
-        }
+            is_so()
+        });
     }
 
     fn look(&mut self) {
@@ -116,17 +110,12 @@ impl OnTerminal {
 
 /// Waits for the end, asserts that nothing is left, and returns the exit code.
 fn end(project: &Project, mut child: Child) -> Option<i32> {
-    let begun = Instant::now();
-    let code = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status.code();
-        }
-        if begun.elapsed() > LONG {
-            child.kill().unwrap();
-            panic!("it never ended");
-        }
-        std::thread::yield_now();
-    };
+    let mut status = None;
+    until("it never ended", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    let code = status.unwrap().code();
     assert_eq!(processes_of(child.id()), [""; 0]);
     let left = std::fs::read_dir(project.path().join("tmp")).unwrap();
     assert_eq!(left.count(), 0);

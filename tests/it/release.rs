@@ -7,12 +7,11 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    time::{Duration, Instant},
 };
 
 use regex::Regex;
 
-use crate::engine::there;
+use crate::{engine::there, harness::until};
 
 const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -340,14 +339,9 @@ impl Registry {
             process: process.unwrap(),
             address,
         };
-        let begun = Instant::now();
-        while std::net::TcpStream::connect(&registry.address).is_err() {
-            assert!(
-                begun.elapsed() < Duration::from_secs(20),
-                "the registry does not answer"
-            );
-            std::thread::yield_now();
-        }
+        until("the registry does not answer", || {
+            std::net::TcpStream::connect(&registry.address).is_ok()
+        });
         registry
     }
 }

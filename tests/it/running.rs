@@ -5,13 +5,9 @@ use std::{
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     thread::JoinHandle,
-    time::{Duration, Instant},
 };
 
-use crate::harness::Project;
-
-/// A generous timeout for busy machines.
-const LONG: Duration = Duration::from_mins(1);
+use crate::harness::{Project, until};
 
 /// A running binary. Its temporary folders are in the project's `tmp`.
 pub(crate) struct Running {
@@ -71,16 +67,17 @@ impl Running {
 
     /// Waits until a file is there and has something in it.
     pub(crate) fn until_file(&mut self, path: &Path) -> String {
-        let begun = Instant::now();
-        loop {
-            let text = std::fs::read_to_string(path).unwrap_or_default();
-            if text.ends_with('\n') {
-                return text;
-            }
-            assert!(self.child.try_wait().unwrap().is_none(), "it ended early");
-            assert!(begun.elapsed() < LONG, "{} never came", path.display());
-            std::thread::yield_now();
-        }
+        let mut text = String::new();
+        until(&format!("{} never came", path.display()), || {
+            text = std::fs::read_to_string(path).unwrap_or_default();
+            let is_there = text.ends_with('\n');
+            assert!(
+                is_there || self.child.try_wait().unwrap().is_none(),
+                "it ended early"
+            );
+            is_there
+        });
+        text
     }
 
     /// The processes that it started and that live.
@@ -97,11 +94,9 @@ impl Running {
     /// Waits until its output fills an unread pipe.
     pub(crate) fn until_stalled(&mut self) {
         let full = 40 * 1024;
-        let begun = Instant::now();
-        while rustix::io::ioctl_fionread(&self.output).unwrap() < full {
-            assert!(begun.elapsed() < LONG, "it never wrote so much");
-            std::thread::yield_now();
-        }
+        until("it never wrote so much", || {
+            rustix::io::ioctl_fionread(&self.output).unwrap() >= full
+        });
     }
 
     /// Waits for the end before reading any output.

@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     process::{Child, Stdio},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -11,21 +10,13 @@ use super::{Machine, can_run};
 use crate::{
     containers::labelled,
     engine::{docker, docker_says},
+    harness::until,
 };
 
 /// Assertions that end when they are ended.
 fn stuck(assertions: usize) -> String {
     let one = "server: {builtin: conformance, args: [--fault, init-hang]}\nassert: {tool: echo}\n";
     vec![one; assertions].join("---\n")
-}
-
-/// Waits until something is so.
-fn until(what: &str, is: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is() {
-        assert!(begun.elapsed() < Duration::from_mins(3), "{what}");
-        thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// A run that goes on.

@@ -5,7 +5,6 @@
 use std::{
     path::Path,
     process::{Child, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -13,11 +12,8 @@ use serde_json::Value;
 use super::{IMAGE, labelled, project, ready, run_json};
 use crate::{
     engine::{docker, docker_says},
-    harness::Project,
+    harness::{Project, until},
 };
-
-/// Longer than anything here takes on a busy machine.
-const LONG: Duration = Duration::from_mins(1);
 
 /// What a tool call waits for.
 const GO: &str = "/tmp/go";
@@ -25,15 +21,6 @@ const GO: &str = "/tmp/go";
 /// The label of an assertion's containers.
 fn label(name: &str) -> String {
     format!("io.mcp-assert.assertion=a.yaml::{name}")
-}
-
-/// Waits for a fact.
-fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is() {
-        assert!(begun.elapsed() < LONG, "{what}");
-        std::thread::yield_now();
-    }
 }
 
 /// The running containers of an assertion.

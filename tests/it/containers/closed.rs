@@ -1,18 +1,13 @@
 //! What a container must not see or reach, and what must not be seen of it.
 
-use std::{
-    net::TcpListener,
-    path::Path,
-    process::Stdio,
-    time::{Duration, Instant},
-};
+use std::{net::TcpListener, path::Path, process::Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{IMAGE, ends::freeze, forget_prepared, project, ready, run};
 use crate::{
     engine::{docker, docker_says},
-    harness::Project,
+    harness::{Project, until},
 };
 
 /// The address of this machine on the engine's bridge, where it is this machine's engine.
@@ -89,11 +84,7 @@ fn a_secret_is_seen_in_its_own_container_alone() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    let begun = Instant::now();
-    while inspected(child.id()).len() < 2 {
-        assert!(begun.elapsed() < Duration::from_mins(1), "nothing starts");
-        std::thread::yield_now();
-    }
+    until("nothing starts", || inspected(child.id()).len() >= 2);
     freeze(&child);
     let texts = inspected(child.id());
     let first: serde_json::Value = serde_json::from_str(&texts[0]).unwrap();

@@ -17,7 +17,10 @@ use super::{
     engines::{Remote, SOCKET},
     ids, labelled, project, ready, run, run_json,
 };
-use crate::{engine::docker_says, harness::Project};
+use crate::{
+    engine::docker_says,
+    harness::{Project, until},
+};
 
 #[test]
 fn the_end_of_a_server_is_seen_whatever_it_is() {
@@ -262,11 +265,10 @@ pub(super) fn label_of(owner: &str) -> String {
 /// Waits until a container of this assertion runs.
 pub(super) fn started(owner: &str) {
     let label = format!("label={}", label_of(owner));
-    let begun = Instant::now();
-    while docker_says(Path::new("/"), &["ps", "--quiet", "--filter", &label]).is_empty() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "nothing starts");
-        thread::yield_now();
-    }
+    let running = ["ps", "--quiet", "--filter", &label];
+    until("nothing starts", || {
+        !docker_says(Path::new("/"), &running).is_empty()
+    });
 }
 
 #[test]
@@ -371,11 +373,7 @@ fn an_interrupt_is_heard_while_files_are_read() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    let begun = Instant::now();
-    while !READING.load(Ordering::Relaxed) {
-        assert!(begun.elapsed() < Duration::from_mins(1), "nothing is read");
-        thread::yield_now();
-    }
+    until("nothing is read", || READING.load(Ordering::Relaxed));
     let pid = rustix::process::Pid::from_child(&child);
     let begun = Instant::now();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();

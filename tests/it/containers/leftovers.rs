@@ -20,20 +20,11 @@ use super::{
 };
 use crate::{
     engine::{docker, docker_says},
-    harness::Project,
+    harness::{Project, until},
 };
 
 fn root() -> &'static Path {
     Path::new("/")
-}
-
-/// Waits until something is so.
-fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// A label of a thing; empty without it.

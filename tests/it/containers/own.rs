@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use super::end_without_engine;
 use crate::{
     engine::{engine, there},
-    harness::Project,
+    harness::{Project, until},
 };
 
 /// Where the engines of this machine keep their containers running.
@@ -36,15 +36,6 @@ enum Space {
     Disk,
     /// Some megabytes.
     Megabytes(u32),
-}
-
-/// Waits until something is so.
-pub(super) fn until(what: &str, mut is: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// Runs a program of the system's.

@@ -8,11 +8,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-use super::{
-    ends::freeze,
-    own::{system, until},
-};
-use crate::harness::Project;
+use super::{ends::freeze, own::system};
+use crate::harness::{Project, until};
 
 /// Podman's settings: no limits but those that any process may set.
 const SETTINGS: &str =

@@ -11,7 +11,7 @@ use super::{
     Step, suite,
     twin::{Fault, Pull, REPOSITORY, Twin, hash},
 };
-use crate::harness::Project;
+use crate::harness::{Project, until};
 
 /// Answers later than the client waits.
 fn later() -> Fault {
@@ -22,12 +22,9 @@ fn later() -> Fault {
 fn interrupted(project: &Project, mut command: Command, twin: &Twin, asked: &str) -> Vec<String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let begun = Instant::now();
-    let is_asked = || twin.world().asked.iter().any(|it| it.contains(asked));
-    while !is_asked() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "never asked");
-        std::thread::yield_now();
-    }
+    until("never asked", || {
+        twin.world().asked.iter().any(|it| it.contains(asked))
+    });
     let before = twin.world().asked.clone();
     let begun = Instant::now();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -82,23 +79,20 @@ fn an_interrupt_while_the_comment_is_made_is_the_verdict_everywhere() {
 /// Waits until the signal thread sleeps, and returns how often it has.
 fn rest_of_signals_thread(pid: u32) -> u64 {
     let tasks = format!("/proc/{pid}/task");
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_mins(1) {
-        let rests = std::fs::read_dir(&tasks).unwrap().find_map(|task| {
+    let mut rests = None;
+    until("nobody hears signals", || {
+        rests = std::fs::read_dir(&tasks).unwrap().find_map(|task| {
             let status = std::fs::read_to_string(task.unwrap().path().join("status")).ok()?;
             let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
-            let rests = value("Name:\tsignals").is_some() && value("State:\tS").is_some();
+            let is_asleep = value("Name:\tsignals").is_some() && value("State:\tS").is_some();
             value("voluntary_ctxt_switches:\t")
-                .filter(|_| rests)?
+                .filter(|_| is_asleep)?
                 .parse()
                 .ok()
         });
-        if let Some(rests) = rests {
-            return rests;
-        }
-        std::thread::yield_now();
-    }
-    panic!("nobody hears signals");
+        rests.is_some()
+    });
+    rests.unwrap()
 }
 
 #[test]
