@@ -12,7 +12,6 @@ use std::{
 use rustix::fs::FileType;
 
 use super::{
-    digest,
     fixture::{self, FixtureCopy, FixtureProblem, Standing},
     folder::{self, Folder},
     inside,
@@ -21,6 +20,7 @@ use super::{
 };
 use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
 use suite::model::expectation::FilesLook;
+use text::digest::sha256_of_all;
 
 /// Reads each path. Relative paths start in the copy when there is one, else in `directory`.
 pub async fn look(
@@ -151,7 +151,7 @@ impl Reader<'_> {
             FilesLook::Content => Ok(FileState::TooLong { length }),
             FilesLook::Changed => {
                 // A file that grows while it is read is read up to its first length.
-                let (sha256, length) = digest::of(self.until.reading(file.take(length)))?;
+                let (sha256, length) = sha256_of_all(self.until.reading(file.take(length)))?;
                 Ok(FileState::Digest { sha256, length })
             }
         }

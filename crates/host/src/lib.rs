@@ -18,7 +18,6 @@ pub mod checkout;
 pub mod contained;
 pub mod container;
 mod container_files;
-mod digest;
 pub mod files;
 pub mod fixture;
 mod folder;

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 use tokio_util::io::ReaderStream;
 
-use crate::{digest, regular};
+use crate::regular;
+use text::digest::sha256_of_all;
 
 /// How much is read and sent at once.
 const PIECE: usize = 256 * 1024;
@@ -138,7 +139,7 @@ impl Bundle {
         mode: u32,
         content: &mut dyn io::Read,
     ) -> io::Result<()> {
-        let (inner, length) = digest::of(content)?;
+        let (inner, length) = sha256_of_all(content)?;
         let head = format!("{}\0{kind}\0{mode:o}\0{length}\0", name.display());
         self.digest.update(head.as_bytes());
         self.digest.update(inner);

@@ -27,11 +27,11 @@ use super::{
     upload::FOLDERS,
 };
 use crate::{
-    digest,
     fixture::{Kind, Listing, Thing},
     inside::resolve_with,
 };
 use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
+use text::digest::sha256_of_all;
 
 /// How long reading back may take.
 const READING: Duration = Duration::from_secs(30);
@@ -300,10 +300,10 @@ fn content(reader: &mut impl Read, room: u64) -> io::Result<([u8; 32], FileState
         .take(room + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 <= room {
-        let (digest, _) = digest::of(&bytes[..])?;
+        let (digest, _) = sha256_of_all(&bytes[..])?;
         return Ok((digest, FileState::Content(bytes)));
     }
-    let (sha256, length) = digest::of((&bytes[..]).chain(reader))?;
+    let (sha256, length) = sha256_of_all((&bytes[..]).chain(reader))?;
     Ok((sha256, FileState::Digest { sha256, length }))
 }
 
