@@ -14,7 +14,11 @@ use crate::{
     deliver::{bounds::below, facts::CiEnvironment},
 };
 use report::{Tool, source::Source};
-use text::{clean, digest::sha256, environment::Environment};
+use text::{
+    clean,
+    digest::{hexadecimal, sha256_of_all},
+    environment::Environment,
+};
 
 /// The largest event payload, in bytes; GitHub's own limit is 25 MB.
 const LONGEST_EVENT: u64 = 32 * 1024 * 1024;
@@ -162,9 +166,10 @@ fn revision(text: &str) -> Option<String> {
 
 /// Version and SHA-256 of this executable. The digest is absent if the file cannot be read.
 pub(super) fn tool(environment: &Environment) -> Tool {
+    let digest = fs::File::open(&environment.program).and_then(sha256_of_all);
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        sha256: fs::read(&environment.program).ok().map(|it| sha256(&it)),
+        sha256: digest.ok().map(|(digest, _)| hexadecimal(&digest)),
     }
 }
 
