@@ -125,7 +125,7 @@ fn without_a_baseline_the_reason_and_the_failures_are_told() {
 
 #[test]
 fn thousands_of_ugly_regressions_fit_and_fifty_stay() {
-    let names: Vec<String> = (0..2_000).map(|index| format!("{UGLY}{index}")).collect();
+    let names: Vec<String> = (0..600).map(|index| format!("{UGLY}{index}")).collect();
     let green = names.iter().map(|name| outcome("a.yaml", name)).collect();
     let red = names
         .iter()
@@ -137,6 +137,6 @@ fn thousands_of_ugly_regressions_fit_and_fifty_stay() {
     let text = within(&run, &around(), COMMENT_BYTES);
     assert!(text.len() <= COMMENT_BYTES, "{}", text.len());
     assert!(text.matches("\n| ❌ |").count() >= 50, "{text}");
-    assert!(text.contains("<summary>1950 more</summary>"), "{text}");
+    assert!(text.contains("<summary>550 more</summary>"), "{text}");
     assert!(text.contains("_Left out to fit: "), "{text}");
 }

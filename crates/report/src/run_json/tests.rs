@@ -150,7 +150,7 @@ fn texts_are_cut_until_it_fits_and_no_assertion_is_dropped() {
 
 #[test]
 fn thousands_of_long_failures_fit_however_little_room_there_is() {
-    let long = UGLY.repeat(64 * 1024 / UGLY.len() + 1);
+    let long = UGLY.repeat(16 * 1024 / UGLY.len() + 1);
     let mut outcomes: Vec<_> = (0..6)
         .map(|index| failure_with("a.yaml", &index.to_string(), &long))
         .collect();

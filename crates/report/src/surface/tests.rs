@@ -287,9 +287,9 @@ fn hostile_schemas_are_compared_within_bounds() {
     };
     let chain = |innermost: &str| {
         let link = |n: usize| json!({"$ref": format!("#/$defs/d{}", n + 1)});
-        let links = (0..5_000).map(|n| (format!("d{n}"), link(n)));
+        let links = (0..1_000).map(|n| (format!("d{n}"), link(n)));
         let mut links: serde_json::Map<_, _> = links.collect();
-        links.insert("d5000".to_owned(), json!({"type": innermost}));
+        links.insert("d1000".to_owned(), json!({"type": innermost}));
         json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": links})
     };
     let deep = |innermost: &str| {

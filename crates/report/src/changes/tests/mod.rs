@@ -222,7 +222,7 @@ fn the_order_of_lists_and_members_is_no_change() {
 }
 
 #[test]
-fn a_thousand_tools_are_compared_in_no_time() {
+fn each_of_a_hundred_tools_has_its_changes() {
     let tools = |limit: u32| {
         let tool = |at: u32| {
             let schema = json!({"type": "object", "required": ["path"], "properties": {
@@ -230,10 +230,8 @@ fn a_thousand_tools_are_compared_in_no_time() {
                 "deep": {"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer", "maximum": limit}}}}}});
             json!({"name": format!("tool_{at}"), "description": "Does something.", "inputSchema": schema})
         };
-        json!({"capabilities": {}, "tools": (0..1_000).map(tool).collect::<Vec<_>>()})
+        json!({"capabilities": {}, "tools": (0..100).map(tool).collect::<Vec<_>>()})
     };
-    let begun = std::time::Instant::now();
     let changes = compare(&tools(100), &tools(50));
-    println!("{} changes in {:?}", changes.all.len(), begun.elapsed());
-    assert_eq!(changes.count(Level::Breaking), 3_000);
+    assert_eq!(changes.count(Level::Breaking), 300);
 }
