@@ -369,7 +369,9 @@ fn the_next_run_ends_what_a_killed_one_left() {
         let next = Running::start(&project, &arguments).end();
         assert_eq!(next.code, Some(0), "{}", next.stderr);
         next.left_nothing();
+        let begun = Instant::now();
         until("the server lives", || !lives(server));
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
         assert_eq!(processes_of(killed.pid), [""; 0]);
     }
 }
