@@ -15,9 +15,7 @@ use crate::{
 use mcp::{protocol::revision::Revision, script::client::RevisionWanted};
 use report::{
     cleaner::Cleaner,
-    inspection::{
-        self, Check, Finding, Inspection, Kind, NotCalled, Place, Severity, Standing, Subject,
-    },
+    inspection::{self, Check, Finding, Inspection, Kind, NotCalled, Place, Severity, Subject},
 };
 use text::exit::ExitCode;
 
@@ -90,16 +88,10 @@ fn inspection((found, typed): (&[Conformity], &Typed), args: &ServerArgs) -> Ins
             let check = outcome.check;
             match &outcome.verdict {
                 Verdict::Fail(why) => findings.push(Finding {
-                    code: check.code,
-                    kind: Kind::Server,
-                    name: String::new(),
                     pointer: format!("/{revision}"),
-                    severity: check.severity,
                     message: format!("{revision}: violated: {}", check.title),
-                    help: Some(help(check, revision).into()),
                     evidence: Some(why.clone()),
-                    place: None,
-                    standing: Standing::Counts,
+                    ..Finding::new(check.code, check.severity, help(check, revision).into())
                 }),
                 Verdict::CouldNotRun => not_called.push(NotCalled {
                     kind: Kind::Server,
@@ -118,13 +110,10 @@ fn inspection((found, typed): (&[Conformity], &Typed), args: &ServerArgs) -> Ins
     Inspection {
         command: "conform",
         server: server.unwrap_or_else(|| typed.text.clone()),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
         again: shell_words::join(["mcp-assert", "conform"].into_iter().chain(named)),
-        anchor: Path::new(ANCHOR).is_file().then(|| Place {
-            file: ANCHOR.to_owned(),
-            line: 1,
-            column: 1,
-        }),
+        anchor: Path::new(ANCHOR)
+            .is_file()
+            .then(|| Place::beginning(ANCHOR.to_owned())),
         checks: CHECKS.iter().map(described).collect(),
         subjects: vec![Subject {
             kind: Kind::Server,

@@ -24,7 +24,7 @@ use crate::{
             hosts::{self, data::FACTS},
             page, place,
             probe::{self, Limits, Probed},
-            rule::{Findings, Rule},
+            rule::Rule,
             rules,
         },
     },
@@ -181,11 +181,12 @@ fn allow(entries: &[Allowed], options: &Options, inspection: &mut Inspection) {
         let has_run = inspection.checks.iter().any(|it| it.code == entry.code);
         let is_idle = has_run && !is_used;
         if let Some(rule) = rules::of("W199").filter(|it| is_idle && options.wants(it)) {
-            let mut unused = Vec::new();
-            let mut found = Findings::new(rule.code, rule.severity, rule.help, &mut unused);
-            let message = format!("the settings allow `{}`, and nothing matches", entry.code);
-            let finding = found.say(format!("/allow/{}", entry.code), message);
-            finding.place = Some(place_of(&entry.at));
+            let mut unused = vec![Finding {
+                pointer: format!("/allow/{}", entry.code),
+                message: format!("the settings allow `{}`, and nothing matches", entry.code),
+                place: Some(place_of(&entry.at)),
+                ..rule.finding()
+            }];
             options.settle(&mut unused);
             inspection.findings.append(&mut unused);
         }
@@ -285,11 +286,6 @@ fn inspection(
     let settings = Path::new(SETTINGS).is_file().then(|| SETTINGS.to_owned());
     let of_catalog = catalog.clone().map(|file| ["--catalog".to_owned(), file]);
     let from = of_catalog.or_else(|| args.from.server.named());
-    let whole = |file| Place {
-        file,
-        line: 1,
-        column: 1,
-    };
     let of_target = typed.and_then(|it| it.at.as_ref()).map(place_of);
     let secrets = typed.map(|it| it.secrets.clone()).unwrap_or_default();
     let inspection = Inspection {
@@ -299,8 +295,7 @@ fn inspection(
             .server()
             .or(from.map(|[_, it]| it))
             .unwrap_or_default(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        anchor: of_target.or(catalog.or(settings).map(whole)),
+        anchor: of_target.or(catalog.or(settings).map(Place::beginning)),
         checks: chosen.chain(facts).collect(),
         notes: lint::dropped_lists(&findings).into_iter().collect(),
         subjects: looked.subjects,
@@ -397,22 +392,22 @@ fn json(inspection: &Inspection) -> Value {
         .iter()
         .filter(|it| it.kind == inspection::Kind::Tool)
         .count();
-    let mut whole = json!({
+    let [errors, warnings, infos] = inspection.numbers();
+    json!({
         "server": inspection.server,
         "tools": tools,
         "findings": inspection::json::findings(inspection),
         "not_called": inspection::json::not_called(inspection),
         "notes": inspection.notes,
         "again": inspection.again,
-    });
-    for (name, number) in inspection::json::counts(inspection) {
-        whole[name] = number.into();
-    }
-    whole
+        "errors": errors,
+        "warnings": warnings,
+        "infos": infos,
+    })
 }
 
 fn verdict(args: &LintArgs, inspection: &Inspection) -> ExitCode {
-    let [errors, warnings, infos] = Severity::ALL.map(|it| inspection.count(it));
+    let [errors, warnings, infos] = inspection.numbers();
     let exceeds = args.max_warnings.is_some_and(|most| warnings > most)
         || (args.threshold > 0 && errors + warnings + infos > args.threshold);
     if errors > 0 || exceeds {

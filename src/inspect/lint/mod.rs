@@ -104,7 +104,7 @@ pub(crate) fn look(offer: &Offer, options: &Options, calls: bool) -> Looked {
     let chosen: Vec<&Rule> = rules::all().filter(|rule| options.wants(rule)).collect();
     let mut findings = Vec::new();
     for rule in &chosen {
-        let mut found = Findings::new(rule.code, rule.severity, rule.help, &mut findings);
+        let mut found = Findings::new(rule.finding(), &mut findings);
         run(&view, rule.check, &mut found);
     }
     for fact in &options.hosts {
@@ -151,23 +151,20 @@ pub(crate) fn dropped_lists(findings: &[Finding]) -> Option<String> {
     let drops = findings
         .iter()
         .filter(|it| DROPS_THE_LIST.contains(&it.code));
-    let places: Vec<String> = drops
+    let mut places: Vec<String> = drops
         .map(|it| format!("`{}` ({})", it.name, it.code))
         .collect();
-    let shown = places
-        .iter()
-        .take(10)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    let more = match places.len().saturating_sub(10) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let is_any = !places.is_empty();
-    is_any.then(|| {
-        format!("the official clients refuse the whole list of tools because of {shown}{more}")
-    })
+    if places.is_empty() {
+        return None;
+    }
+    let more = places.split_off(places.len().min(10)).len();
+    let more = (more > 0)
+        .then(|| format!(" and {more} more"))
+        .unwrap_or_default();
+    let shown = places.join(", ");
+    Some(format!(
+        "the official clients refuse the whole list of tools because of {shown}{more}"
+    ))
 }
 
 /// The server and all that it lists, each with the codes of the checks that ran on it.

@@ -3,31 +3,25 @@
 use std::fmt::Write;
 
 use super::{hosts::data::FACTS, rules};
+use report::inspection::Check;
 
 /// All rules, one a line.
 pub(crate) fn table() -> String {
+    let facts = FACTS.iter().map(|it| (it.host, it.described()));
+    let rules = rules::all().map(|it| (it.name, it.described()));
     let mut out = String::new();
-    for rule in rules::all() {
+    for (
+        name,
+        Check {
+            code,
+            severity,
+            title,
+            ..
+        },
+    ) in rules.chain(facts)
+    {
         // Writing to a text cannot fail.
-        let _ = writeln!(
-            out,
-            "{}  {:<8} {:<40} {}",
-            rule.code,
-            rule.severity.word(),
-            rule.name,
-            rule.title
-        );
-    }
-    for fact in FACTS {
-        let check = fact.described();
-        let _ = writeln!(
-            out,
-            "{}  {:<8} {:<40} {}",
-            fact.code,
-            check.severity.word(),
-            fact.host,
-            check.title
-        );
+        let _ = writeln!(out, "{code}  {:<8} {name:<40} {title}", severity.word());
     }
     out
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Options, rule::Findings, rules, schema::escaped};
+use super::{Options, rules, schema::escaped};
 use crate::inspect::{
     catalog::Offer,
     effect::{Effect, Effects, effect, reason},
@@ -83,9 +83,12 @@ impl Prober<'_> {
     /// Writes a finding of a rule, if the rule runs.
     fn say(&mut self, code: &str, (kind, name): (Kind, &str), message: impl Into<String>) {
         if let Some(rule) = rules::of(code).filter(|it| self.options.wants(it)) {
-            let all = &mut self.probed.findings;
-            let mut found = Findings::new(rule.code, rule.severity, rule.help, all);
-            found.about(kind, name).say("", message);
+            self.probed.findings.push(Finding {
+                kind,
+                name: name.to_owned(),
+                message: message.into(),
+                ..rule.finding()
+            });
         }
     }
 

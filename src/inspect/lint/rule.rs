@@ -1,7 +1,7 @@
 //! A rule as a value, and the pen with which it writes findings.
 
 use super::view::{Text, Tool, View};
-use report::inspection::{Check as Described, Finding, Kind, Severity, Standing};
+use report::inspection::{Check as Described, Finding, Kind, Severity};
 use serde_json::Value;
 
 /// One rule.
@@ -97,6 +97,11 @@ impl Rule {
         self
     }
 
+    /// A finding about the server, without a message.
+    pub(crate) fn finding(&self) -> Finding {
+        Finding::new(self.code, self.severity, self.help.into())
+    }
+
     /// The rule for the formats of reports.
     pub(crate) fn described(&self) -> Described {
         Described {
@@ -113,36 +118,21 @@ impl Rule {
 
 /// Writes the findings of one rule.
 pub(crate) struct Findings<'a> {
-    code: &'static str,
-    severity: Severity,
-    help: &'static str,
-    kind: Kind,
-    name: String,
+    /// What they have in common.
+    common: Finding,
     all: &'a mut Vec<Finding>,
 }
 
 impl<'a> Findings<'a> {
-    /// The pen of a rule, about the server.
-    pub(crate) fn new(
-        code: &'static str,
-        severity: Severity,
-        help: &'static str,
-        all: &'a mut Vec<Finding>,
-    ) -> Self {
-        Self {
-            code,
-            severity,
-            help,
-            kind: Kind::Server,
-            name: String::new(),
-            all,
-        }
+    /// The pen of a rule.
+    pub(crate) fn new(common: Finding, all: &'a mut Vec<Finding>) -> Self {
+        Self { common, all }
     }
 
     /// What the next findings are about.
     pub(crate) fn about(&mut self, kind: Kind, name: &str) -> &mut Self {
-        self.kind = kind;
-        name.clone_into(&mut self.name);
+        self.common.kind = kind;
+        name.clone_into(&mut self.common.name);
         self
     }
 
@@ -152,20 +142,12 @@ impl<'a> Findings<'a> {
         pointer: impl Into<String>,
         message: impl Into<String>,
     ) -> &mut Finding {
-        let finding = Finding {
-            code: self.code,
-            kind: self.kind,
-            name: self.name.clone(),
-            pointer: pointer.into(),
-            severity: self.severity,
-            message: message.into(),
-            help: Some(self.help.into()),
-            evidence: None,
-            place: None,
-            standing: Standing::Counts,
-        };
         let at = self.all.len();
-        self.all.push(finding);
+        self.all.push(Finding {
+            pointer: pointer.into(),
+            message: message.into(),
+            ..self.common.clone()
+        });
         &mut self.all[at]
     }
 }

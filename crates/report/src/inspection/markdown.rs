@@ -64,11 +64,9 @@ fn table(inspection: &Inspection, out: &mut String) {
 fn details(inspection: &Inspection, out: &mut String) {
     let mut left_out = 0;
     for group in inspection.groups() {
-        let mut part = format!(
-            "\n**{}**\n\n",
-            inline(&group.kind.titled(group.name), LONGEST_INLINE)
-        );
-        for it in &group.findings {
+        let title = inline(&group[0].about(), LONGEST_INLINE);
+        let mut part = format!("\n**{title}**\n\n");
+        for it in group {
             let standing = match &it.standing {
                 Standing::Counts => "",
                 Standing::Known => " (known)",
@@ -86,7 +84,7 @@ fn details(inspection: &Inspection, out: &mut String) {
             part.push('\n');
         }
         if out.len() + part.len() > SUMMARY_BYTES - RESERVED {
-            left_out += group.findings.len();
+            left_out += group.len();
         } else {
             out.push_str(&part);
         }

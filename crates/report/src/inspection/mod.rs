@@ -105,6 +105,14 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// Where a file begins.
+    pub fn beginning(file: String) -> Self {
+        let (line, column) = (1, 1);
+        Self { file, line, column }
+    }
+}
+
 /// One statement about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -131,10 +139,31 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What a rule says about the server as a whole, without a message.
+    pub fn new(code: &'static str, severity: Severity, help: Cow<'static, str>) -> Self {
+        Self {
+            code,
+            kind: Kind::Server,
+            name: String::new(),
+            pointer: String::new(),
+            severity,
+            message: String::new(),
+            help: Some(help),
+            evidence: None,
+            place: None,
+            standing: Standing::Counts,
+        }
+    }
+
     /// Identifies a finding across runs: the code, what it is about, and which part of that. Message, line and order may
     /// change.
     pub fn fingerprint(&self) -> String {
         fingerprint([self.code, self.kind.word(), &self.name, &self.pointer])
+    }
+
+    /// `tool NAME`; of the server only the word.
+    pub(crate) fn about(&self) -> String {
+        self.kind.titled(&self.name)
     }
 
     /// Whether it counts.
@@ -207,8 +236,6 @@ pub struct Inspection {
     pub command: &'static str,
     /// The name of the server for people.
     pub server: String,
-    /// The version of this program.
-    pub version: String,
     /// The command line that looks again.
     pub again: String,
     /// The file to which findings without a place belong, for code scanning.
@@ -223,17 +250,6 @@ pub struct Inspection {
     pub not_called: Vec<NotCalled>,
     /// What people should know beside the findings.
     pub notes: Vec<String>,
-}
-
-/// The findings of one subject, the worst first.
-#[derive(Debug)]
-pub struct Group<'a> {
-    /// What they are about.
-    pub kind: Kind,
-    /// Its name.
-    pub name: &'a str,
-    /// The findings.
-    pub findings: Vec<&'a Finding>,
 }
 
 impl Inspection {
@@ -269,43 +285,26 @@ impl Inspection {
     /// Puts the findings in an order that does not depend on how they were found: as the subjects, then the worst first.
     fn sort(&mut self) {
         let mut places = HashMap::new();
-        for subject in &self.subjects {
-            let next = places.len();
+        for (place, subject) in self.subjects.iter().enumerate() {
             places
-                .entry((subject.kind, subject.name.clone()))
-                .or_insert(next);
+                .entry((subject.kind, &*subject.name))
+                .or_insert(place);
         }
-        let place = |it: &Finding| {
-            let known = places.get(&(it.kind, it.name.clone())).copied();
-            known.unwrap_or(usize::MAX)
-        };
         self.findings.sort_by_cached_key(|it| {
-            let about = (place(it), it.kind, it.name.clone());
+            let place = places.get(&(it.kind, &*it.name)).copied();
+            let about = (place.unwrap_or(usize::MAX), it.kind, it.name.clone());
             let which = (it.pointer.clone(), it.message.clone());
             (about, it.severity, it.code, which)
         });
     }
 
     /// The findings by subject: what has errors that count first, then in the order of the server.
-    pub fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
-        let mut at: HashMap<(Kind, &str), usize> = HashMap::new();
-        for finding in &self.findings {
-            let key = (finding.kind, finding.name.as_str());
-            let index = *at.entry(key).or_insert(groups.len());
-            if index == groups.len() {
-                let (kind, name) = key;
-                let findings = Vec::new();
-                groups.push(Group {
-                    kind,
-                    name,
-                    findings,
-                });
-            }
-            groups[index].findings.push(finding);
-        }
+    pub fn groups(&self) -> Vec<&[Finding]> {
+        let is_same =
+            |one: &Finding, other: &Finding| (one.kind, &one.name) == (other.kind, &other.name);
+        let mut groups: Vec<&[Finding]> = self.findings.chunk_by(is_same).collect();
         groups.sort_by_key(|group| {
-            let counting = group.findings.iter().filter(|it| it.counts());
+            let counting = group.iter().filter(|it| it.counts());
             let worst = counting.map(|it| it.severity).min();
             (worst.is_none(), worst)
         });
@@ -318,38 +317,40 @@ impl Inspection {
         counting.filter(|it| it.severity == severity).count()
     }
 
+    /// Errors, warnings and infos that count.
+    pub fn numbers(&self) -> [usize; 3] {
+        Severity::ALL.map(|it| self.count(it))
+    }
+
     /// `2 errors, 1 warning`, with infos, known and allowed findings where there are some.
     pub fn counts(&self) -> String {
-        let mut parts = vec![
-            count(self.count(Severity::Error), "error"),
-            count(self.count(Severity::Warning), "warning"),
-        ];
-        let infos = self.count(Severity::Info);
-        parts.extend((infos > 0).then(|| count(infos, "info")));
+        let [errors, warnings, infos] = self.numbers();
         let standing = |is: fn(&Standing) -> bool| {
             let all = self.findings.iter();
             all.filter(|it| is(&it.standing)).count()
         };
-        let known = standing(|it| matches!(it, Standing::Known));
-        parts.extend((known > 0).then(|| format!("{known} known")));
+        let known = standing(|it| *it == Standing::Known);
         let allowed = standing(|it| matches!(it, Standing::Allowed(_)));
-        parts.extend((allowed > 0).then(|| format!("{allowed} allowed")));
+        let mut parts = vec![count(errors, "error"), count(warnings, "warning")];
+        let optional = [
+            (infos, count(infos, "info")),
+            (known, format!("{known} known")),
+            (allowed, format!("{allowed} allowed")),
+        ];
+        parts.extend(optional.into_iter().filter(|it| it.0 > 0).map(|it| it.1));
         parts.join(", ")
     }
 
-    /// What was looked at: `3 tools, 1 prompt`; the server alone is not counted.
+    /// What was looked at: `3 tools, 1 prompt`; of `conform` the checks.
     pub fn looked_at(&self) -> String {
-        let kinds = [Kind::Tool, Kind::Prompt, Kind::Resource, Kind::Template];
-        let of = |kind| self.subjects.iter().filter(|it| it.kind == kind).count();
-        let counted = kinds.map(|kind| (kind, of(kind)));
-        let beside = self.subjects.iter().any(|it| it.kind != Kind::Server);
-        if !beside && self.command == "conform" {
+        if self.command == "conform" {
             return count(self.checks.len(), "check");
         }
-        let shown = counted
-            .iter()
-            .filter(|(kind, n)| *n > 0 || *kind == Kind::Tool);
-        let shown: Vec<_> = shown.map(|(kind, n)| count(*n, kind.word())).collect();
-        shown.join(", ")
+        let kinds = [Kind::Tool, Kind::Prompt, Kind::Resource, Kind::Template];
+        let shown = kinds.into_iter().filter_map(|kind| {
+            let number = self.subjects.iter().filter(|it| it.kind == kind).count();
+            (number > 0 || kind == Kind::Tool).then(|| count(number, kind.word()))
+        });
+        shown.collect::<Vec<_>>().join(", ")
     }
 }

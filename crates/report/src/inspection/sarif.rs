@@ -27,7 +27,7 @@ pub fn render(inspection: &Inspection) -> String {
     let results: Vec<Value> = results.map(|it| result(inspection, it)).collect();
     let rules: Vec<Value> = inspection.checks.iter().map(rule).collect();
     Log {
-        version: &inspection.version,
+        version: env!("CARGO_PKG_VERSION"),
         command: Some(inspection.command),
         is_successful: true,
         notifications: Vec::new(),
@@ -38,64 +38,52 @@ pub fn render(inspection: &Inspection) -> String {
     .text()
 }
 
-/// The findings of one rule on one line: code scanning takes them for one alert.
-struct Merged<'a> {
-    findings: Vec<&'a Finding>,
-    place: Option<&'a Place>,
-}
-
-/// The findings, the worst first, those of one rule, standing and line together.
-fn merged(inspection: &Inspection) -> Vec<Merged<'_>> {
+/// The findings, the worst first, those of one rule, standing and line together: code scanning takes them for one alert.
+fn merged(inspection: &Inspection) -> Vec<(Option<&Place>, Vec<&Finding>)> {
     let mut findings: Vec<&Finding> = inspection.findings.iter().collect();
     findings.sort_by_key(|it| it.severity);
-    let mut all: Vec<Merged<'_>> = Vec::new();
+    let mut all: Vec<(Option<&Place>, Vec<&Finding>)> = Vec::new();
     let mut at = HashMap::new();
     for finding in findings {
         let place = finding.place.as_ref().or(inspection.anchor.as_ref());
         let next = all.len();
         let index = match place {
-            Some(place) => {
-                let line = (finding.code, &place.file, place.line, finding.counts());
+            Some(it) => {
+                let line = (finding.code, &it.file, it.line, finding.counts());
                 *at.entry(line).or_insert(next)
             }
             None => next,
         };
         if index == next {
-            let findings = Vec::new();
-            all.push(Merged { findings, place });
+            all.push((place, Vec::new()));
         }
-        all[index].findings.push(finding);
+        all[index].1.push(finding);
     }
     all
 }
 
-fn result(inspection: &Inspection, merged: &Merged<'_>) -> Value {
-    let first = merged.findings[0];
-    let lines: Vec<String> = merged.findings.iter().map(|it| message(it)).collect();
+fn result(inspection: &Inspection, (place, findings): &(Option<&Place>, Vec<&Finding>)) -> Value {
+    let first = findings[0];
+    let lines: Vec<String> = findings.iter().map(|it| message(it)).collect();
     let mut text = lines.join("\n");
     if let Some(help) = &first.help {
         text = format!("{text}\nhelp: {help}");
     }
     cut(&mut text, LONGEST_MESSAGE);
-    let logical = merged.findings.iter().take(10).map(|it| {
-        let kind = if it.kind == Kind::Tool {
-            "function"
-        } else {
-            "member"
-        };
+    let logical = findings.iter().take(10).map(|it| {
+        let is_tool = it.kind == Kind::Tool;
+        let kind = if is_tool { "function" } else { "member" };
         json!({ "fullyQualifiedName": qualified(it), "kind": kind })
     });
     let mut location = json!({ "logicalLocations": logical.collect::<Vec<_>>() });
-    if let Some(place) = merged.place {
+    if let Some(place) = place {
         location["physicalLocation"] = sarif::location(&place.file, place.line, place.column);
     }
-    let index = inspection
-        .checks
-        .iter()
-        .position(|it| it.code == first.code);
+    let mut checks = inspection.checks.iter();
+    let index = checks.position(|it| it.code == first.code);
     let mut result = json!({
         "ruleId": first.code,
-        "level": level(first.severity),
+        "level": levels(first.severity).0,
         "message": { "text": unlinked(&text) },
         "locations": [location],
         "partialFingerprints": { "mcpAssert/v1": first.fingerprint() },
@@ -114,11 +102,9 @@ fn result(inspection: &Inspection, merged: &Merged<'_>) -> Value {
 }
 
 fn message(it: &Finding) -> String {
-    let about = qualified(it);
-    match &it.evidence {
-        Some(evidence) => format!("{about}: {} (found {evidence})", it.message),
-        None => format!("{about}: {}", it.message),
-    }
+    let found = it.evidence.iter().map(|it| format!(" (found {it})"));
+    let found: String = found.collect();
+    format!("{}: {}{found}", qualified(it), it.message)
 }
 
 /// `tools/NAME/inputSchema/…`.
@@ -131,31 +117,25 @@ fn qualified(it: &Finding) -> String {
     }
 }
 
-fn level(severity: Severity) -> &'static str {
+/// The level of a result, and the severity of a rule.
+fn levels(severity: Severity) -> (&'static str, &'static str) {
     match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
+        Severity::Error => ("error", "error"),
+        Severity::Warning => ("warning", "warning"),
+        Severity::Info => ("note", "recommendation"),
     }
 }
 
 fn rule(check: &Check) -> Value {
+    let (level, severity) = levels(check.severity);
     let mut properties = json!({
         "precision": check.precision,
-        "problem.severity": match check.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "recommendation",
-        },
+        "problem.severity": severity,
         "tags": check.tags.iter().take(10).collect::<Vec<_>>(),
     });
     if check.tags.contains(&SECURITY) {
-        let score = if check.severity == Severity::Error {
-            "8.0"
-        } else {
-            "5.0"
-        };
-        properties["security-severity"] = score.into();
+        let is_error = check.severity == Severity::Error;
+        properties["security-severity"] = if is_error { "8.0" } else { "5.0" }.into();
     }
     json!({
         "id": check.code,
@@ -164,7 +144,7 @@ fn rule(check: &Check) -> Value {
         "fullDescription": { "text": check.title },
         "help": { "text": check.help, "markdown": check.help },
         "helpUri": HELP,
-        "defaultConfiguration": { "level": level(check.severity) },
+        "defaultConfiguration": { "level": level },
         "properties": properties,
     })
 }

@@ -17,8 +17,8 @@ pub fn render(inspection: &Inspection) -> String {
         let _ = writeln!(out, "\nnote: {note}");
     }
     for group in inspection.groups() {
-        let _ = writeln!(out, "\n{}", group.kind.titled(group.name));
-        for finding in group.findings {
+        let _ = writeln!(out, "\n{}", group[0].about());
+        for finding in group {
             write_finding(&mut out, finding);
         }
     }

@@ -124,8 +124,9 @@ impl Fact {
     pub(super) fn check(&self, view: &View<'_>, all: &mut Vec<Finding>) {
         let (effect, severity) = self.effect.words();
         let (_, help) = self.construct.words();
-        let mut found = Findings::new(self.code, severity, help, all);
         let (address, seen) = self.source();
+        let help = format!("{help}; seen {seen}: {address}");
+        let mut found = Findings::new(Finding::new(self.code, severity, help.into()), all);
         let mut say = |kind, name: &str, places: Vec<(String, String)>| {
             let Some((pointer, what)) = places.first() else {
                 return;
@@ -135,8 +136,7 @@ impl Fact {
                 more => format!(" (and at {})", text::count(more, "more place")),
             };
             let message = format!("{} {effect}: {what}{more}", self.host);
-            let finding = found.about(kind, name).say(pointer, message);
-            finding.help = Some(format!("{help}; seen {seen}: {address}").into());
+            found.about(kind, name).say(pointer, message);
         };
         if let Construct::Server(it) = self.construct {
             return say(Kind::Server, "", it.places(view));
