@@ -1,35 +1,19 @@
 //! What clients and model APIs are known to drop, change or refuse. Each row has a public source in which that was seen, and
 //! when; a row without one is not taken.
 
-use super::{
-    Construct::{Any, Input, Server, Tool},
-    Effect::{Changed, Cut, DroppedList, DroppedTool, RefusedCall, RefusedRequest, Warned},
-    Fact,
-    schema::{
-        InSchema::{
-            ArrayForObject, BooleanBound, EnumNotText, FormatOther, Key, Keywords, MaxLengthOver,
-            NoItems, Open, Pattern, RefBeside, TupleItems, TypeList, Union, Untyped,
-        },
-        Unread::{LookAround, Shorthand, Unanchored},
-    },
-    server::OfServer::{Instructions, Tokens, Tools},
-    tool::OfTool::{
-        DescriptionOver, Dialect, Name, NameOver, NoProperties, NotValid, OutputType, Root,
-        RootType,
-    },
-};
+use super::{Construct, Effect, Fact, schema::InSchema, server::OfServer, tool::OfTool};
 
 const ANY: usize = usize::MAX;
 
 /// Makes the rows: code, host, what is in the lists, what the host does, the source, and when it was seen.
 macro_rules! facts {
-    ($($code:literal $host:literal $construct:expr => $effect:expr, $source:literal $seen:literal;)+) => {
+    ($($code:literal $host:literal $part:ident($what:expr) => $effect:ident, $source:literal $seen:literal;)+) => {
         /// The rows, by host.
         pub(crate) const FACTS: &[Fact] = &[$(Fact {
             code: $code,
             host: $host,
-            construct: $construct,
-            effect: $effect,
+            construct: Construct::$part($what),
+            effect: Effect::$effect,
             source: $source,
             seen: $seen,
         }),+];
@@ -37,54 +21,54 @@ macro_rules! facts {
 }
 
 facts! {
-    "H101" "claude-api" Tool(Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "makenotion/notion-mcp-server#341" "2026-08";
-    "H102" "claude-api" Input(Key("_.-", 64)) => RefusedRequest, "anthropics/claude-code#34771" "2026-03";
-    "H103" "claude-api" Tool(NotValid) => RefusedRequest, "kintone/mcp-server#553" "2026-08";
-    "H104" "claude-api" Tool(Name("_-", 128)) => RefusedRequest, "github/copilot-cli#1879" "2026-03";
-    "H111" "claude-code" Tool(Root(&["anyOf", "oneOf", "allOf", "if"])) => DroppedTool, "anthropics/claude-code#95504" "2026-09";
-    "H112" "claude-code" Tool(RootType) => DroppedList, "anthropics/claude-code#88049" "2026-08";
-    "H113" "claude-code" Any(ArrayForObject) => DroppedList, "elementor/elementor#37327" "2026-09";
-    "H114" "claude-code" Tool(DescriptionOver(2_048)) => Cut, "anthropics/claude-code#41593" "2026-03";
-    "H115" "claude-code" Server(Instructions(2_048)) => Cut, "RedHatInsights/insights-mcp#340" "2026-04";
-    "H116" "claude-code" Server(Tokens(25_000)) => Warned, "anthropics/claude-code#12241" "2025-11";
-    "H121" "claude-desktop" Tool(Dialect) => RefusedCall, "ankimcp/anki-mcp-server-addon#69" "2026-08";
-    "H131" "openai-api" Tool(Name("_-", ANY)) => RefusedRequest, "openai/codex#8174" "2025-12";
-    "H132" "openai-api" Tool(NameOver(64)) => RefusedRequest, "mastra-ai/mastra#6302" "2025-07";
-    "H133" "openai-api" Tool(NoProperties) => RefusedRequest, "openai/openai-agents-python#454" "2025-04";
-    "H134" "openai-api" Any(ArrayForObject) => RefusedRequest, "shopware/shopware#18713" "2026-07";
-    "H135" "openai-api" Tool(DescriptionOver(1_024)) => RefusedRequest, "getsentry/sentry-mcp#106" "2025-04";
-    "H136" "openai-api" Tool(Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "makenotion/notion-mcp-server#340" "2026-08";
-    "H137" "openai-strict" Input(Open) => RefusedRequest, "lastmile-ai/openai-agents-mcp#2" "2025-03";
-    "H138" "openai-strict" Input(FormatOther(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])) => RefusedRequest, "posit-dev/chatlas#255" "2026-01";
-    "H141" "gemini-api" Input(Keywords(&["exclusiveMinimum", "exclusiveMaximum"])) => RefusedRequest, "hideya/langchain-mcp-tools-ts#36" "2025-06";
-    "H142" "gemini-api" Input(Keywords(&["additionalProperties"])) => RefusedRequest, "promptfoo/promptfoo#6902" "2026-01";
-    "H143" "gemini-api" Input(Keywords(&["patternProperties"])) => RefusedRequest, "Wei-Shaw/sub2api#795" "2026-03";
-    "H144" "gemini-api" Input(RefBeside) => RefusedRequest, "anomalyco/opencode#12295" "2026-02";
-    "H145" "gemini-api" Input(EnumNotText) => RefusedRequest, "docker/docker-agent#3485" "2026-07";
-    "H146" "gemini-api" Input(FormatOther(&["enum", "date-time"])) => RefusedRequest, "hideya/langchain-mcp-tools-ts#36" "2025-06";
-    "H147" "gemini-api" Input(TypeList) => RefusedRequest, "taylorwilsdon/google_workspace_mcp#1099" "2026-09";
-    "H148" "gemini-api" Input(Keywords(&["const"])) => RefusedRequest, "taylorwilsdon/google_workspace_mcp#1099" "2026-09";
-    "H151" "gemini-cli" Tool(Name("_-.:", 63)) => Changed, "google-gemini/gemini-cli#20987" "2026-03";
-    "H161" "vscode-copilot" Input(NoItems) => DroppedTool, "microsoft/vscode#246119" "2025-04";
-    "H162" "vscode-copilot" Server(Tools(128)) => RefusedRequest, "microsoft/vscode-copilot-release#9375" "2025-05";
-    "H163" "vscode-copilot" Tool(NameOver(64)) => RefusedRequest, "microsoft/vscode#243602" "2025-03";
+    "H101" "claude-api" Tool(OfTool::Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "makenotion/notion-mcp-server#341" "2026-08";
+    "H102" "claude-api" Input(InSchema::Key("_.-", 64)) => RefusedRequest, "anthropics/claude-code#34771" "2026-03";
+    "H103" "claude-api" Tool(OfTool::NotValid) => RefusedRequest, "kintone/mcp-server#553" "2026-08";
+    "H104" "claude-api" Tool(OfTool::Name("_-", 128)) => RefusedRequest, "github/copilot-cli#1879" "2026-03";
+    "H111" "claude-code" Tool(OfTool::Root(&["anyOf", "oneOf", "allOf", "if"])) => DroppedTool, "anthropics/claude-code#95504" "2026-09";
+    "H112" "claude-code" Tool(OfTool::RootType) => DroppedList, "anthropics/claude-code#88049" "2026-08";
+    "H113" "claude-code" Any(InSchema::ArrayForObject) => DroppedList, "elementor/elementor#37327" "2026-09";
+    "H114" "claude-code" Tool(OfTool::DescriptionOver(2_048)) => Cut, "anthropics/claude-code#41593" "2026-03";
+    "H115" "claude-code" Server(OfServer::Instructions(2_048)) => Cut, "RedHatInsights/insights-mcp#340" "2026-04";
+    "H116" "claude-code" Server(OfServer::Tokens(25_000)) => Warned, "anthropics/claude-code#12241" "2025-11";
+    "H121" "claude-desktop" Tool(OfTool::Dialect) => RefusedCall, "ankimcp/anki-mcp-server-addon#69" "2026-08";
+    "H131" "openai-api" Tool(OfTool::Name("_-", ANY)) => RefusedRequest, "openai/codex#8174" "2025-12";
+    "H132" "openai-api" Tool(OfTool::NameOver(64)) => RefusedRequest, "mastra-ai/mastra#6302" "2025-07";
+    "H133" "openai-api" Tool(OfTool::NoProperties) => RefusedRequest, "openai/openai-agents-python#454" "2025-04";
+    "H134" "openai-api" Any(InSchema::ArrayForObject) => RefusedRequest, "shopware/shopware#18713" "2026-07";
+    "H135" "openai-api" Tool(OfTool::DescriptionOver(1_024)) => RefusedRequest, "getsentry/sentry-mcp#106" "2025-04";
+    "H136" "openai-api" Tool(OfTool::Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "makenotion/notion-mcp-server#340" "2026-08";
+    "H137" "openai-strict" Input(InSchema::Open) => RefusedRequest, "lastmile-ai/openai-agents-mcp#2" "2025-03";
+    "H138" "openai-strict" Input(InSchema::FormatOther(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"])) => RefusedRequest, "posit-dev/chatlas#255" "2026-01";
+    "H141" "gemini-api" Input(InSchema::Keywords(&["exclusiveMinimum", "exclusiveMaximum"])) => RefusedRequest, "hideya/langchain-mcp-tools-ts#36" "2025-06";
+    "H142" "gemini-api" Input(InSchema::Keywords(&["additionalProperties"])) => RefusedRequest, "promptfoo/promptfoo#6902" "2026-01";
+    "H143" "gemini-api" Input(InSchema::Keywords(&["patternProperties"])) => RefusedRequest, "Wei-Shaw/sub2api#795" "2026-03";
+    "H144" "gemini-api" Input(InSchema::RefBeside) => RefusedRequest, "anomalyco/opencode#12295" "2026-02";
+    "H145" "gemini-api" Input(InSchema::EnumNotText) => RefusedRequest, "docker/docker-agent#3485" "2026-07";
+    "H146" "gemini-api" Input(InSchema::FormatOther(&["enum", "date-time"])) => RefusedRequest, "hideya/langchain-mcp-tools-ts#36" "2025-06";
+    "H147" "gemini-api" Input(InSchema::TypeList) => RefusedRequest, "taylorwilsdon/google_workspace_mcp#1099" "2026-09";
+    "H148" "gemini-api" Input(InSchema::Keywords(&["const"])) => RefusedRequest, "taylorwilsdon/google_workspace_mcp#1099" "2026-09";
+    "H151" "gemini-cli" Tool(OfTool::Name("_-.:", 63)) => Changed, "google-gemini/gemini-cli#20987" "2026-03";
+    "H161" "vscode-copilot" Input(InSchema::NoItems) => DroppedTool, "microsoft/vscode#246119" "2025-04";
+    "H162" "vscode-copilot" Server(OfServer::Tools(128)) => RefusedRequest, "microsoft/vscode-copilot-release#9375" "2025-05";
+    "H163" "vscode-copilot" Tool(OfTool::NameOver(64)) => RefusedRequest, "microsoft/vscode#243602" "2025-03";
     // The limit of 60 holds for the server's name in the settings, a separator and the tool's name.
-    "H171" "cursor" Tool(NameOver(58)) => DroppedTool, "ComposioHQ/composio#2788" "2026-02";
-    "H172" "cursor" Server(Tools(80)) => Warned, "Snowflake-Labs/mcp#77" "2025-09";
-    "H181" "windsurf" Server(Tools(49)) => DroppedList, "Zhwt/go-mcp-mysql#3" "2025-04";
-    "H182" "antigravity" Server(Tools(100)) => DroppedList, "margince/margince#940" "2026-08";
-    "H191" "bedrock" Tool(Name("_-", 64)) => RefusedRequest, "awslabs/mcp#3181" "2026-04";
-    "H192" "bedrock" Tool(Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "zereight/gitlab-mcp#550" "2026-06";
-    "H201" "codex" Input(Union) => Changed, "openai/codex#13768" "2026-03";
-    "H202" "codex" Input(Untyped) => RefusedRequest, "Gitlawb/openclaude#1114" "2026-05";
-    "H211" "grok-api" Input(TupleItems) => RefusedRequest, "NousResearch/hermes-agent#20976" "2026-05";
-    "H221" "llama.cpp" Input(Pattern(Unanchored)) => RefusedRequest, "containers/kubernetes-mcp-server#758" "2026-02";
-    "H222" "llama.cpp" Input(Pattern(LookAround)) => RefusedRequest, "codefuturist/email-mcp#58" "2026-07";
-    "H223" "llama.cpp" Input(Pattern(Shorthand)) => RefusedRequest, "rowboatlabs/rowboat#740" "2026-07";
-    "H224" "llama.cpp" Input(MaxLengthOver(9_999)) => RefusedRequest, "firecrawl/firecrawl#4512" "2026-09";
-    "H231" "mistral-api" Input(BooleanBound) => RefusedRequest, "SylphxAI/pdf-reader-mcp#63" "2025-05";
-    "H232" "mistral-api" Input(Keywords(&["$id", "$schema"])) => RefusedRequest, "BerriAI/litellm#13389" "2025-08";
-    "H241" "typescript-sdk" Tool(OutputType) => DroppedList, "opentokenz/mcpx#28" "2026-09";
-    "H242" "typescript-sdk" Any(ArrayForObject) => DroppedList, "use-novamira/novamira#82" "2026-08";
-    "H251" "lm-studio" Tool(NoProperties) => RefusedRequest, "unclecode/crawl4ai#2207" "2026-08";
+    "H171" "cursor" Tool(OfTool::NameOver(58)) => DroppedTool, "ComposioHQ/composio#2788" "2026-02";
+    "H172" "cursor" Server(OfServer::Tools(80)) => Warned, "Snowflake-Labs/mcp#77" "2025-09";
+    "H181" "windsurf" Server(OfServer::Tools(49)) => DroppedList, "Zhwt/go-mcp-mysql#3" "2025-04";
+    "H182" "antigravity" Server(OfServer::Tools(100)) => DroppedList, "margince/margince#940" "2026-08";
+    "H191" "bedrock" Tool(OfTool::Name("_-", 64)) => RefusedRequest, "awslabs/mcp#3181" "2026-04";
+    "H192" "bedrock" Tool(OfTool::Root(&["anyOf", "oneOf", "allOf"])) => RefusedRequest, "zereight/gitlab-mcp#550" "2026-06";
+    "H201" "codex" Input(InSchema::Union) => Changed, "openai/codex#13768" "2026-03";
+    "H202" "codex" Input(InSchema::Untyped) => RefusedRequest, "Gitlawb/openclaude#1114" "2026-05";
+    "H211" "grok-api" Input(InSchema::TupleItems) => RefusedRequest, "NousResearch/hermes-agent#20976" "2026-05";
+    "H221" "llama.cpp" Input(InSchema::Unanchored) => RefusedRequest, "containers/kubernetes-mcp-server#758" "2026-02";
+    "H222" "llama.cpp" Input(InSchema::LookAround) => RefusedRequest, "codefuturist/email-mcp#58" "2026-07";
+    "H223" "llama.cpp" Input(InSchema::Shorthand) => RefusedRequest, "rowboatlabs/rowboat#740" "2026-07";
+    "H224" "llama.cpp" Input(InSchema::MaxLengthOver(9_999)) => RefusedRequest, "firecrawl/firecrawl#4512" "2026-09";
+    "H231" "mistral-api" Input(InSchema::BooleanBound) => RefusedRequest, "SylphxAI/pdf-reader-mcp#63" "2025-05";
+    "H232" "mistral-api" Input(InSchema::Keywords(&["$id", "$schema"])) => RefusedRequest, "BerriAI/litellm#13389" "2025-08";
+    "H241" "typescript-sdk" Tool(OfTool::OutputType) => DroppedList, "opentokenz/mcpx#28" "2026-09";
+    "H242" "typescript-sdk" Any(InSchema::ArrayForObject) => DroppedList, "use-novamira/novamira#82" "2026-08";
+    "H251" "lm-studio" Tool(OfTool::NoProperties) => RefusedRequest, "unclecode/crawl4ai#2207" "2026-08";
 }

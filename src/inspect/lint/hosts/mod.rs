@@ -6,6 +6,8 @@ mod schema;
 mod server;
 mod tool;
 
+use std::borrow::Cow;
+
 use self::{schema::InSchema, server::OfServer, tool::OfTool};
 use super::{rule::Findings, schema::Schema, view::View};
 use report::inspection::{Check, Finding, Kind, Severity};
@@ -37,6 +39,32 @@ enum Construct {
     /// Something anywhere in a schema of a tool.
     Any(InSchema),
 }
+
+/// Makes an enum of constructs: each with its parameters, what it is in words, and what to write instead.
+macro_rules! constructs {
+    ($(#[$about:meta])* $name:ident {
+        $($(#[$doc:meta])* $construct:ident $(($($part:ident: $kind:ty),+))?: $words:expr => $help:expr;)+
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy)]
+        pub(super) enum $name {
+            $($(#[$doc])* $construct $(($($kind),+))?),+
+        }
+
+        impl $name {
+            /// In words, and what to write instead.
+            pub(super) fn words(self) -> (std::borrow::Cow<'static, str>, &'static str) {
+                match self {
+                    $(Self::$construct $(($($part),+))? => ($words.into(), $help)),+
+                }
+            }
+        }
+    };
+}
+use constructs;
+
+/// What to write instead of a long name, or one of other signs.
+const SHORTER_NAME: &str = "use a shorter name of letters, digits, `_` and `-`";
 
 /// What the host does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +102,7 @@ impl Effect {
 
 impl Construct {
     /// In words, and what to write instead.
-    fn words(self) -> (String, &'static str) {
+    fn words(self) -> (Cow<'static, str>, &'static str) {
         match self {
             Self::Server(it) => it.words(),
             Self::Tool(it) => it.words(),
@@ -127,45 +155,43 @@ impl Fact {
         let (address, seen) = self.source();
         let help = format!("{help}; seen {seen}: {address}");
         let mut found = Findings::new(Finding::new(self.code, severity, help.into()), all);
-        let mut say = |kind, name: &str, places: Vec<(String, String)>| {
-            let Some((pointer, what)) = places.first() else {
-                return;
+        let mut say = |(kind, name), places: Vec<(String, String)>| {
+            let more = match places.len() {
+                0 | 1 => String::new(),
+                all => format!(" (and at {})", text::count(all - 1, "more place")),
             };
-            let more = match places.len() - 1 {
-                0 => String::new(),
-                more => format!(" (and at {})", text::count(more, "more place")),
-            };
-            let message = format!("{} {effect}: {what}{more}", self.host);
-            found.about(kind, name).say(pointer, message);
+            if let Some((pointer, what)) = places.into_iter().next() {
+                let message = format!("{} {effect}: {what}{more}", self.host);
+                found.about(kind, name).say(pointer, message);
+            }
         };
         if let Construct::Server(it) = self.construct {
-            return say(Kind::Server, "", it.places(view));
+            return say((Kind::Server, ""), it.place(view).into_iter().collect());
         }
         for tool in &view.tools {
             let places = match self.construct {
                 Construct::Server(_) => Vec::new(),
-                Construct::Tool(it) => it.places(tool),
+                Construct::Tool(it) => it.place(tool).into_iter().collect(),
                 Construct::Input(it) => it.places(tool.input.iter().flat_map(Schema::places)),
                 Construct::Any(it) => it.places(tool.schemas().flat_map(Schema::places)),
             };
-            say(Kind::Tool, tool.name, places);
+            say((Kind::Tool, tool.name), places);
         }
     }
 }
 
 /// Words with backticks, divided by commas.
 fn ticked(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|it| format!("`{it}`")).collect();
-    words.join(", ")
+    format!("`{}`", words.join("`, `"))
 }
 
 /// What names may be made of.
 fn grammar(signs: &str, most: usize) -> String {
-    let signs: Vec<String> = signs.chars().map(|it| format!("`{it}`")).collect();
+    let signs: String = signs.chars().map(|it| format!(" `{it}`")).collect();
     let length = if most == usize::MAX {
         String::new()
     } else {
         format!(", or more than {most}")
     };
-    format!("letters, digits, {}{length}", signs.join(" "))
+    format!("letters, digits,{signs}{length}")
 }

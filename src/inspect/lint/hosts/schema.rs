@@ -2,123 +2,66 @@
 
 use serde_json::{Map, Value};
 
-use super::{grammar, ticked};
+use super::{SHORTER_NAME, constructs, grammar, ticked};
 use crate::inspect::lint::{
     rules::is_plain,
     schema::{BRANCHES, Place, types},
 };
 
-/// Something at a place of a schema.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum InSchema {
-    /// `properties` that is an array.
-    ArrayForObject,
-    /// The name of a parameter with other signs than letters, digits and these, or longer.
-    Key(&'static str, usize),
-    /// One of these keywords.
-    Keywords(&'static [&'static str]),
-    /// `$ref` beside other keywords than `description` and `default`.
-    RefBeside,
-    /// Values of `enum` that are not texts.
-    EnumNotText,
-    /// A `format` of a text that is none of these.
-    FormatOther(&'static [&'static str]),
-    /// A list of types.
-    TypeList,
-    /// A parameter without a type.
-    Untyped,
-    /// A parameter of several types other than null.
-    Union,
-    /// An object that does not state `additionalProperties: false`.
-    Open,
-    /// An array without `items`.
-    NoItems,
-    /// `items` that is a list.
-    TupleItems,
-    /// A `pattern` with something that the host cannot read.
-    Pattern(Unread),
-    /// A `maxLength` above this.
-    MaxLengthOver(u64),
-    /// `exclusiveMinimum` or `exclusiveMaximum` that is true or false.
-    BooleanBound,
-}
+/// What to write instead of a keyword.
+const CHECK: &str = "leave the keyword out, and check in the tool";
 
-/// What a host cannot read of a regular expression.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Unread {
-    /// None without `^` and `$` around it.
-    Unanchored,
-    /// None that looks ahead or behind.
-    LookAround,
-    /// None with `\d`, `\w`, `\s` or `\b`.
-    Shorthand,
+/// What to write instead of several types.
+const ONE: &str = "state one type; leave an optional parameter out of `required`";
+
+constructs! {
+    /// Something at a place of a schema.
+    InSchema {
+        /// `properties` that is an array.
+        ArrayForObject: "`properties` is an array" =>
+            "write an empty object, `{}`; PHP needs `new stdClass()` for that";
+        /// The name of a parameter with other signs than letters, digits and these, or longer.
+        Key(signs: &'static str, most: usize):
+            format!("a parameter's name has other signs than {}", grammar(signs, most)) => SHORTER_NAME;
+        /// One of these keywords.
+        Keywords(keywords: &'static [&'static str]): format!("{} in `inputSchema`", ticked(keywords)) => CHECK;
+        /// `$ref` beside other keywords than `description` and `default`.
+        RefBeside: "`$ref` beside other keywords" => "write the schema in place of `$ref`";
+        /// Values of `enum` that are not texts.
+        EnumNotText: "`enum` with values that are not texts" => "write the values as texts";
+        /// A `format` of a text that is none of these.
+        FormatOther(known: &'static [&'static str]): format!("a `format` other than {}", ticked(known)) =>
+            "leave `format` out, and name the format in the description";
+        /// A list of types.
+        TypeList: "a list of types" => ONE;
+        /// A parameter without a type.
+        Untyped: "a parameter without `type`" => "state `type`";
+        /// A parameter of several types other than null.
+        Union: "a parameter of several types" => ONE;
+        /// An object that does not state `additionalProperties: false`.
+        Open: "an object without `additionalProperties: false`" =>
+            "write `\"additionalProperties\": false` in each object";
+        /// An array without `items`.
+        NoItems: "an array without `items`" => "state `items`";
+        /// `items` that is a list.
+        TupleItems: "`items` is a list of schemas" => "write `prefixItems` for tuples";
+        /// A `pattern` without `^` and `$` around it.
+        Unanchored: "a `pattern` without `^` and `$` around it" =>
+            "begin the pattern with `^` and end it with `$`";
+        /// A `pattern` that looks ahead or behind.
+        LookAround: "a `pattern` that looks ahead or behind" =>
+            "write the pattern without `(?=`, `(?!`, `(?<=` and `(?<!`";
+        /// A `pattern` with `\d`, `\w`, `\s` or `\b`.
+        Shorthand: "a `pattern` with `\\d`, `\\w`, `\\s` or `\\b`" =>
+            "write `[0-9]` for `\\d`, `[A-Za-z0-9_]` for `\\w`";
+        /// A `maxLength` above this.
+        MaxLengthOver(most: u64): format!("`maxLength` above {most}") => CHECK;
+        /// `exclusiveMinimum` or `exclusiveMaximum` that is true or false.
+        BooleanBound: "`exclusiveMinimum` or `exclusiveMaximum` is true or false" => CHECK;
+    }
 }
 
 impl InSchema {
-    /// In words, and what to write instead.
-    pub(super) fn words(self) -> (String, &'static str) {
-        let check = "leave the keyword out, and check in the tool";
-        let one = "state one type; leave an optional parameter out of `required`";
-        let (words, help) = match self {
-            Self::ArrayForObject => (
-                "`properties` is an array",
-                "write an empty object, `{}`; PHP needs `new stdClass()` for that",
-            ),
-            Self::Key(signs, most) => {
-                let words = format!(
-                    "a parameter's name has other signs than {}",
-                    grammar(signs, most)
-                );
-                return (words, "use a shorter name of letters, digits, `_` and `-`");
-            }
-            Self::Keywords(keywords) => {
-                return (format!("{} in `inputSchema`", ticked(keywords)), check);
-            }
-            Self::RefBeside => (
-                "`$ref` beside other keywords",
-                "write the schema in place of `$ref`",
-            ),
-            Self::EnumNotText => (
-                "`enum` with values that are not texts",
-                "write the values as texts",
-            ),
-            Self::FormatOther(known) => {
-                let help = "leave `format` out, and name the format in the description";
-                return (format!("a `format` other than {}", ticked(known)), help);
-            }
-            Self::TypeList => ("a list of types", one),
-            Self::Untyped => ("a parameter without `type`", "state `type`"),
-            Self::Union => ("a parameter of several types", one),
-            Self::Open => (
-                "an object without `additionalProperties: false`",
-                "write `\"additionalProperties\": false` in each object",
-            ),
-            Self::NoItems => ("an array without `items`", "state `items`"),
-            Self::TupleItems => (
-                "`items` is a list of schemas",
-                "write `prefixItems` for tuples",
-            ),
-            Self::Pattern(Unread::Unanchored) => (
-                "a `pattern` without `^` and `$` around it",
-                "begin the pattern with `^` and end it with `$`",
-            ),
-            Self::Pattern(Unread::LookAround) => (
-                "a `pattern` that looks ahead or behind",
-                "write the pattern without `(?=`, `(?!`, `(?<=` and `(?<!`",
-            ),
-            Self::Pattern(Unread::Shorthand) => (
-                "a `pattern` with `\\d`, `\\w`, `\\s` or `\\b`",
-                "write `[0-9]` for `\\d`, `[A-Za-z0-9_]` for `\\w`",
-            ),
-            Self::MaxLengthOver(most) => return (format!("`maxLength` above {most}"), check),
-            Self::BooleanBound => (
-                "`exclusiveMinimum` or `exclusiveMaximum` is true or false",
-                check,
-            ),
-        };
-        (words.to_owned(), help)
-    }
-
     /// Where it stands, and what stands there.
     pub(super) fn places<'a, 'b: 'a>(
         self,
@@ -126,32 +69,33 @@ impl InSchema {
     ) -> Vec<(String, String)> {
         let found = places.filter_map(|place| {
             let (keyword, what) = self.at(place)?;
-            let pointer = if keyword.is_empty() {
-                place.pointer.clone()
-            } else {
-                format!("{}/{keyword}", place.pointer)
-            };
-            Some((pointer, what))
+            let below = if keyword.is_empty() { "" } else { "/" };
+            Some((format!("{}{below}{keyword}", place.pointer), what))
         });
         found.collect()
     }
 
-    /// The keyword with which it stands at a place, and what stands there.
+    /// The keyword with which it stands at a place, empty for the whole schema, and what stands there.
     fn at(self, place: &Place<'_>) -> Option<(&'static str, String)> {
         let schema = place.schema;
         let get = |keyword: &str| schema.get(keyword);
         let is_of = |kind: &str| types(schema).contains(&kind);
         let is_root = place.pointer.matches('/').count() == 1;
         let is_property = place.pointer.rsplit('/').nth(1) == Some("properties");
-        let when = |is: bool, keyword| is.then(|| (keyword, self.words().0));
+        let when = |is: bool, keyword| is.then(|| (keyword, self.words().0.into_owned()));
+        let pattern = |is: fn(&str) -> bool| {
+            let pattern = get("pattern")?.as_str().filter(|it| is(it))?;
+            Some(("pattern", format!("the pattern is `{pattern}`")))
+        };
         match self {
             Self::ArrayForObject => when(get("properties")?.is_array(), "properties"),
             Self::Key(signs, most) => {
                 let mut names = get("properties")?.as_object()?.keys();
                 let name = names.find(|it| is_root && !is_plain(it, signs, most))?;
+                let grammar = grammar(signs, most);
                 Some((
                     "properties",
-                    format!("`{name}` has other signs than {}", grammar(signs, most)),
+                    format!("`{name}` has other signs than {grammar}"),
                 ))
             }
             Self::Keywords(keywords) => {
@@ -159,37 +103,35 @@ impl InSchema {
                 Some((keyword, format!("`{keyword}` is used")))
             }
             Self::RefBeside => {
-                let is_other =
-                    |it: &&String| !["$ref", "description", "default"].contains(&it.as_str());
-                let other = get("$ref").and_then(|_| schema.keys().find(is_other))?;
+                let usual = ["$ref", "description", "default"];
+                let mut keywords = schema.keys().filter(|_| get("$ref").is_some());
+                let other = keywords.find(|it| !usual.contains(&it.as_str()))?;
                 Some(("$ref", format!("`$ref` stands beside `{other}`")))
             }
-            Self::EnumNotText => when(
-                get("enum")?.as_array()?.iter().any(|it| !it.is_string()),
-                "enum",
-            ),
+            Self::EnumNotText => {
+                let values = get("enum")?.as_array()?;
+                when(!values.iter().all(Value::is_string), "enum")
+            }
             Self::FormatOther(known) => {
-                let format = get("format")?
-                    .as_str()
-                    .filter(|it| is_of("string") && !known.contains(it))?;
-                Some(("format", format!("the format is `{format}`")))
+                let format = get("format")?.as_str()?;
+                let is_other = is_of("string") && !known.contains(&format);
+                is_other.then(|| ("format", format!("the format is `{format}`")))
             }
             Self::TypeList => when(get("type")?.is_array(), "type"),
             Self::Untyped => when(is_property && is_untyped(schema), ""),
             Self::Union => when(is_property && is_union(schema), ""),
-            Self::Open => when(
-                is_of("object") && get("additionalProperties") != Some(&false.into()),
-                "",
-            ),
-            Self::NoItems => when(
-                is_of("array") && get("items").or(get("prefixItems")).is_none(),
-                "",
-            ),
-            Self::TupleItems => when(get("items")?.is_array(), "items"),
-            Self::Pattern(unread) => {
-                let pattern = get("pattern")?.as_str().filter(|it| unread.is_in(it))?;
-                Some(("pattern", format!("the pattern is `{pattern}`")))
+            Self::Open => {
+                let is_closed = get("additionalProperties") == Some(&false.into());
+                when(is_of("object") && !is_closed, "")
             }
+            Self::NoItems => {
+                let items = get("items").or(get("prefixItems"));
+                when(is_of("array") && items.is_none(), "")
+            }
+            Self::TupleItems => when(get("items")?.is_array(), "items"),
+            Self::Unanchored => pattern(|it| !(it.starts_with('^') && it.ends_with('$'))),
+            Self::LookAround => pattern(|it| has(it, "(?= (?! (?<= (?<!")),
+            Self::Shorthand => pattern(|it| has(it, "\\d \\w \\s \\b \\D \\W \\S \\B")),
             Self::MaxLengthOver(most) => when(get("maxLength")?.as_u64()? > most, "maxLength"),
             Self::BooleanBound => {
                 let mut keywords = ["exclusiveMinimum", "exclusiveMaximum"].into_iter();
@@ -200,31 +142,21 @@ impl InSchema {
     }
 }
 
-impl Unread {
-    /// Whether a pattern has it.
-    fn is_in(self, pattern: &str) -> bool {
-        let has = |parts: &str| parts.split(' ').any(|it| pattern.contains(it));
-        match self {
-            Self::Unanchored => !(pattern.starts_with('^') && pattern.ends_with('$')),
-            Self::LookAround => has("(?= (?! (?<= (?<!"),
-            Self::Shorthand => has("\\d \\w \\s \\b \\D \\W \\S \\B"),
-        }
-    }
+/// Whether a pattern has one of these parts, which blanks divide.
+fn has(pattern: &str, parts: &str) -> bool {
+    parts.split(' ').any(|it| pattern.contains(it))
 }
 
 fn is_untyped(schema: &Map<String, Value>) -> bool {
     let others = ["type", "$ref", "enum", "const"];
-    !others
-        .iter()
-        .chain(&BRANCHES)
-        .any(|it| schema.contains_key(*it))
+    let mut others = others.iter().chain(&BRANCHES);
+    !others.any(|it| schema.contains_key(*it))
 }
 
 /// Whether several branches other than null are open.
 fn is_union(schema: &Map<String, Value>) -> bool {
-    let mut branches = ["anyOf", "oneOf"]
-        .into_iter()
-        .filter_map(|it| schema.get(it)?.as_array());
+    let branches = ["anyOf", "oneOf"].into_iter();
+    let mut branches = branches.filter_map(|it| schema.get(it)?.as_array());
     let is_null = |it: &&Value| it.get("type") == Some(&"null".into());
     branches.any(|all| all.iter().filter(|it| !is_null(it)).count() > 1)
 }
