@@ -1,12 +1,12 @@
 //! `mcp-assert conform`: whether a server keeps to the specification.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{Context, asking::Typed, findings, running::Refusal};
 use crate::{
-    cli::{conform::ConformArgs, server::ServerArgs},
+    cli::conform::ConformArgs,
     inspect::{
         conform::{self, CHECKS, Conformity, Verdict},
         server::Declares,
@@ -15,15 +15,12 @@ use crate::{
 use mcp::{protocol::revision::Revision, script::client::RevisionWanted};
 use report::{
     cleaner::Cleaner,
-    inspection::{self, Check, Finding, Inspection, Kind, NotCalled, Place, Severity, Subject},
+    inspection::{self, Check, Finding, Inspection, Kind, NotCalled, Severity, Subject},
 };
 use text::exit::ExitCode;
 
 /// Where the pages of the specification are.
 const SPECIFICATION: &str = "https://modelcontextprotocol.io/specification";
-
-/// The file to which findings belong in code scanning.
-const ANCHOR: &str = "mcp-assert.yaml";
 
 /// Judges the server and reports.
 pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
@@ -58,8 +55,9 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode,
             (_, _) => Ok(all),
         }
     })?;
-    let inspection =
-        inspection((&found, &typed), &server).cleaned(&Cleaner::new(typed.secrets.clone()));
+    let again = findings::again(&server.how.headers, context);
+    let inspection = inspection(&found, &typed, again);
+    let inspection = inspection.cleaned(&Cleaner::new(typed.secrets.clone()));
     let json = || document(&found, &inspection);
     findings::deliver(&args.findings, &inspection, json, context)?;
     if let Some(why) = found.iter().find_map(|it| it.gone.as_ref()) {
@@ -78,7 +76,7 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode,
     })
 }
 
-fn inspection((found, typed): (&[Conformity], &Typed), args: &ServerArgs) -> Inspection {
+fn inspection(found: &[Conformity], typed: &Typed, again: String) -> Inspection {
     let server = found.iter().find_map(|it| it.offer.server());
     let mut findings = Vec::new();
     let mut not_called = Vec::new();
@@ -105,15 +103,11 @@ fn inspection((found, typed): (&[Conformity], &Typed), args: &ServerArgs) -> Ins
     }
     let codes: Arc<[&'static str]> = CHECKS.iter().map(|check| check.code).collect();
     let judged: Vec<&str> = found.iter().filter_map(|it| it.offer.revision()).collect();
-    let named = args.named();
-    let named = named.iter().flatten().map(String::as_str);
     Inspection {
         command: "conform",
         server: server.unwrap_or_else(|| typed.text.clone()),
-        again: shell_words::join(["mcp-assert", "conform"].into_iter().chain(named)),
-        anchor: Path::new(ANCHOR)
-            .is_file()
-            .then(|| Place::beginning(ANCHOR.to_owned())),
+        again,
+        anchor: findings::settings_file(),
         checks: CHECKS.iter().map(described).collect(),
         subjects: vec![Subject {
             kind: Kind::Server,

@@ -14,8 +14,11 @@ use crate::{
     cli::findings::FindingsArgs,
     deliver::{self, Destination, command_file, stdout::Stdout, stream::stream},
 };
-use report::inspection::{Inspection, junit, markdown, sarif, terminal};
+use report::inspection::{Inspection, Place, junit, markdown, sarif, terminal};
 use text::exit::ExitCode;
+
+/// The name of the settings file.
+const SETTINGS: &str = "mcp-assert.yaml";
 
 /// A file that a command writes beside the reports, or reads: the option and the path.
 pub(super) type Named<'a> = (&'static str, Option<&'a Path>);
@@ -84,6 +87,22 @@ pub(super) fn deliver(
         terminal::render(inspection)
     };
     print(&text, args.json, context)
+}
+
+/// The command line that looks again: as it was typed, without the values of headers.
+pub(super) fn again(headers: &[String], context: &Context) -> String {
+    let shown = |word: &String| match headers.iter().find(|it| word.ends_with(*it)) {
+        Some(_) => format!("{}: …", word.split(':').next().unwrap_or_default()),
+        None => word.clone(),
+    };
+    let words = context.words.iter().map(shown);
+    shell_words::join(["mcp-assert".to_owned()].into_iter().chain(words))
+}
+
+/// The settings file, to which findings without a place belong in code scanning.
+pub(super) fn settings_file() -> Option<Place> {
+    let is_there = Path::new(SETTINGS).is_file();
+    is_there.then(|| Place::beginning(SETTINGS.to_owned()))
 }
 
 /// Writes a file, or appends to the summary of the step.

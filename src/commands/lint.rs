@@ -36,9 +36,6 @@ use report::{
 use suite::settings::{Allowed, LintSettings, RuleLevel, SourceFiles};
 use text::{exit::ExitCode, source::Origin};
 
-/// The settings file, to which findings without a place belong.
-const SETTINGS: &str = "mcp-assert.yaml";
-
 /// The longest baseline that is read, in bytes.
 const LONGEST_BASELINE: u64 = 64 << 20;
 
@@ -73,7 +70,8 @@ pub(super) fn lint(args: &LintArgs, context: &Context) -> Result<ExitCode, Refus
     };
     let is_lost = probed.is_lost;
     let looked = lint::look(&offer, &options, calls);
-    let mut inspection = inspection((args, typed.as_ref()), &options, &offer, (looked, probed));
+    let asked = (args, typed.as_ref());
+    let mut inspection = inspection(asked, &options, &offer, (looked, probed), context);
     let (files, idle) = match catalog {
         Some(file) => ([file.to_owned()].into(), None),
         None => matching(&sources),
@@ -271,6 +269,7 @@ fn inspection(
     options: &Options,
     offer: &Offer,
     (looked, probed): (Looked, Probed),
+    context: &Context,
 ) -> Inspection {
     let mut findings = looked.findings;
     findings.extend(probed.findings);
@@ -278,24 +277,21 @@ fn inspection(
         .filter(|it| options.wants(it))
         .map(Rule::described);
     let facts = options.hosts.iter().map(|it| it.described());
-    let catalog = args
-        .from
-        .catalog
-        .as_ref()
-        .map(|it| it.display().to_string());
-    let settings = Path::new(SETTINGS).is_file().then(|| SETTINGS.to_owned());
-    let of_catalog = catalog.clone().map(|file| ["--catalog".to_owned(), file]);
-    let from = of_catalog.or_else(|| args.from.server.named());
+    let shown = |it: &PathBuf| it.display().to_string();
+    let catalog = args.from.catalog.as_ref().map(shown);
+    let named = || args.from.server.named().map(|[_, it]| it);
     let of_target = typed.and_then(|it| it.at.as_ref()).map(place_of);
+    let of_catalog = catalog.clone().map(Place::beginning);
     let secrets = typed.map(|it| it.secrets.clone()).unwrap_or_default();
     let inspection = Inspection {
         command: "lint",
-        again: format!("mcp-assert lint{}", repeated(args, from.as_ref())),
+        again: findings::again(&args.from.server.how.headers, context),
         server: offer
             .server()
-            .or(from.map(|[_, it]| it))
+            .or(catalog)
+            .or_else(named)
             .unwrap_or_default(),
-        anchor: of_target.or(catalog.or(settings).map(Place::beginning)),
+        anchor: of_target.or(of_catalog).or_else(findings::settings_file),
         checks: chosen.chain(facts).collect(),
         notes: lint::dropped_lists(&findings).into_iter().collect(),
         subjects: looked.subjects,
@@ -303,52 +299,6 @@ fn inspection(
         not_called: probed.not_called,
     };
     inspection.cleaned(&Cleaner::new(secrets))
-}
-
-/// The options that decide what is found, as they are typed again. Values of headers are secret.
-fn repeated(args: &LintArgs, from: Option<&[String; 2]>) -> String {
-    let server = &args.from.server;
-    let mut words: Vec<String> = Vec::new();
-    let mut add = |option: &str, value: Option<&str>| {
-        words.extend(value.map(|it| format!("{option} {}", shell_words::quote(it))));
-    };
-    if let Some([option, value]) = from {
-        add(option, Some(value));
-    }
-    let header = |it: &str| format!("{}: …", it.split(':').next().unwrap_or_default());
-    for it in &server.how.headers {
-        add("--header", Some(&header(it)));
-    }
-    let fixture = server
-        .how
-        .fixture
-        .as_ref()
-        .map(|it| it.display().to_string());
-    add("--docker", server.docker.as_deref());
-    add("--fixture", fixture.as_deref());
-    add("--protocol", server.how.protocol.as_deref());
-    match args.profile {
-        Profile::Recommended => {}
-        Profile::All => add("--profile", Some("all")),
-        Profile::Go => add("--profile", Some("go")),
-    }
-    for (option, typed) in [("--skip-rules", &args.skip_rules), ("--hosts", &args.hosts)] {
-        let joined = (!typed.is_empty()).then(|| typed.join(","));
-        add(option, joined.as_deref());
-    }
-    let allowed = Effect::ALL[args.allow as usize];
-    add(
-        "--allow",
-        Some(allowed.word()).filter(|_| allowed != Effect::Read),
-    );
-    for (option, is_set) in [
-        ("--strict", args.strict),
-        ("--call-tools", args.call_tools),
-        ("--detect-nondeterminism", args.detect_nondeterminism),
-    ] {
-        words.extend(is_set.then(|| option.to_owned()));
-    }
-    words.iter().flat_map(|it| [" ", it]).collect()
 }
 
 /// Reads the fingerprints of a baseline.

@@ -52,6 +52,8 @@ use text::{
 /// Shared by all commands: environment, streams, log and signals.
 #[derive(Clone)]
 pub(crate) struct Context {
+    /// The arguments as they were typed.
+    words: Vec<String>,
     /// The environment at start.
     pub(crate) environment: Arc<Environment>,
     /// The value of `--color`.
@@ -72,6 +74,7 @@ impl Context {
         let streams = Streams::default();
         let log = in_workflow.then(|| WorkflowLog::beside_stdout(&streams));
         Self {
+            words: Vec::new(),
             environment: Arc::new(environment),
             colour,
             interrupts: Interrupts::new(log.clone(), &streams),
@@ -193,6 +196,8 @@ fn typed(program: OsString, words: &[OsString], context: &mut Context) -> u8 {
     // Frees the definitions of all commands before one of them runs.
     drop(command);
     context.colour = cli.color;
+    let words = words.iter().map(|it| it.to_string_lossy().into_owned());
+    context.words = words.collect();
     unless_panicked(|| dispatch(verb, context))
 }
 

@@ -95,6 +95,15 @@ again: mcp-assert lint --catalog catalog.json
         "{}",
         ran.stderr
     );
+    for header in [
+        &["--header", "Authorization: Bearer abc"][..],
+        &["--header=Authorization: Bearer abc"],
+    ] {
+        let arguments = [&["--catalog", "catalog.json"], header].concat();
+        let stdout = lint(&project(), &arguments).stdout;
+        assert!(stdout.contains("Authorization: …"), "{stdout}");
+        assert!(!stdout.contains("Bearer"), "{stdout}");
+    }
 }
 
 #[test]
