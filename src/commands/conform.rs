@@ -1,14 +1,12 @@
 //! `mcp-assert conform`: whether a server keeps to the specification.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::{Context, asking::Typed, findings, running::Refusal};
 use crate::{
     cli::conform::ConformArgs,
     inspect::{
-        conform::{self, CHECKS, Conformity, Verdict},
+        conform::{self, CHECKS, Conformity, Outcome, Verdict},
         server::Declares,
     },
 };
@@ -24,26 +22,21 @@ const SPECIFICATION: &str = "https://modelcontextprotocol.io/specification";
 
 /// Judges the server and reports.
 pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    findings::check(&args.findings, (&[], &[]), context)?;
+    findings::check(&args.findings, None, &[], context)?;
     let mut server = args.server.clone();
-    let revisions = match server.how.protocol.as_deref() {
-        Some("all") => {
-            server.how.protocol = None;
-            Revision::ALL.map(RevisionWanted::Exactly).to_vec()
-        }
-        Some(_) | None => Vec::new(),
-    };
+    let is_all = |it: &mut String| it == "all";
+    let all_revisions = server.how.protocol.take_if(is_all).is_some();
     let mut typed = Typed::read(&server, context)?;
     // The capabilities of a client that has none: what a server does beyond them is a violation.
     typed.declares = Declares::Nothing;
     let found = typed.with_servers(&server, context, async |asked| {
-        if revisions.is_empty() {
+        if !all_revisions {
             let found = conform::conform(asked).await;
             return Ok(vec![found.map_err(|it| typed.unanswered(it))?]);
         }
         let mut all = Vec::new();
         let mut last = None;
-        for revision in revisions {
+        for revision in Revision::ALL.map(RevisionWanted::Exactly) {
             match conform::conform(&asked.on(revision)).await {
                 Ok(found) => all.push(found),
                 Err(why) => last = Some(why),
@@ -55,8 +48,16 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode,
             (_, _) => Ok(all),
         }
     })?;
-    let again = findings::again(&server.how.headers, context);
-    let inspection = inspection(&found, &typed, again);
+    let inspection = Inspection {
+        command: "conform",
+        again: findings::again(&server.how.headers, context),
+        server: found
+            .iter()
+            .find_map(|it| it.offer.server())
+            .unwrap_or_else(|| typed.text.clone()),
+        anchor: findings::settings_file(),
+        ..inspection(&found)
+    };
     let inspection = inspection.cleaned(&Cleaner::new(typed.secrets.clone()));
     let json = || document(&found, &inspection);
     findings::deliver(&args.findings, &inspection, json, context)?;
@@ -76,51 +77,46 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode,
     })
 }
 
-fn inspection(found: &[Conformity], typed: &Typed, again: String) -> Inspection {
-    let server = found.iter().find_map(|it| it.offer.server());
-    let mut findings = Vec::new();
-    let mut not_called = Vec::new();
-    for conformity in found {
-        let revision = conformity.offer.revision().unwrap_or_default();
-        for outcome in &conformity.outcomes {
-            let check = outcome.check;
-            match &outcome.verdict {
-                Verdict::Fail(why) => findings.push(Finding {
-                    pointer: format!("/{revision}"),
-                    message: format!("{revision}: violated: {}", check.title),
-                    evidence: Some(why.clone()),
-                    ..Finding::new(check.code, check.severity, help(check, revision).into())
-                }),
-                Verdict::CouldNotRun => not_called.push(NotCalled {
-                    kind: Kind::Server,
-                    name: format!("{} {revision}", check.code),
-                    reason: "it could not be judged".to_owned(),
-                    option: None,
-                }),
-                Verdict::Pass | Verdict::NotApplicable(_) => {}
-            }
-        }
-    }
-    let codes: Arc<[&'static str]> = CHECKS.iter().map(|check| check.code).collect();
+/// What the checks found, each with its revision.
+fn outcomes(found: &[Conformity]) -> impl Iterator<Item = (&'static str, &Outcome)> {
+    found.iter().flat_map(|it| {
+        let revision = it.offer.revision().unwrap_or_default();
+        it.outcomes.iter().map(move |outcome| (revision, outcome))
+    })
+}
+
+fn inspection(found: &[Conformity]) -> Inspection {
+    let violated = outcomes(found).filter_map(|(revision, Outcome { check, verdict })| {
+        let Verdict::Fail(why) = verdict else {
+            return None;
+        };
+        Some(Finding {
+            pointer: format!("/{revision}"),
+            message: format!("{revision}: violated: {}", check.title),
+            evidence: Some(why.clone()),
+            ..Finding::new(check.code, check.severity, help(check, revision).into())
+        })
+    });
+    let unjudged = outcomes(found).filter(|(_, it)| it.verdict == Verdict::CouldNotRun);
+    let unjudged = unjudged.map(|(revision, outcome)| NotCalled {
+        kind: Kind::Server,
+        name: format!("{} {revision}", outcome.check.code),
+        reason: "it could not be judged".to_owned(),
+        option: None,
+    });
     let judged: Vec<&str> = found.iter().filter_map(|it| it.offer.revision()).collect();
+    let judged = judged.join(", ");
     Inspection {
-        command: "conform",
-        server: server.unwrap_or_else(|| typed.text.clone()),
-        again,
-        anchor: findings::settings_file(),
         checks: CHECKS.iter().map(described).collect(),
         subjects: vec![Subject {
             kind: Kind::Server,
             name: String::new(),
-            checks: codes,
+            checks: CHECKS.iter().map(|check| check.code).collect(),
         }],
-        findings,
-        not_called,
-        notes: vec![format!(
-            "judged on {}: {}",
-            judged.join(", "),
-            counts(found)
-        )],
+        findings: violated.collect(),
+        not_called: unjudged.collect(),
+        notes: vec![format!("judged on {judged}: {}", counts(found))],
+        ..Inspection::default()
     }
 }
 
@@ -144,8 +140,11 @@ fn described(check: &conform::Check) -> Check {
 
 /// `20 passed, 1 failed, 6 not applicable, 0 could not be judged`.
 fn counts(found: &[Conformity]) -> String {
-    let all = || found.iter().flat_map(|it| &it.outcomes);
-    let of = |word: &str| all().filter(|it| self::word(&it.verdict) == word).count();
+    let of = |word: &str| {
+        outcomes(found)
+            .filter(|it| it.1.verdict.word() == word)
+            .count()
+    };
     format!(
         "{} passed, {} failed, {} not applicable, {} could not be judged",
         of("pass"),
@@ -155,30 +154,18 @@ fn counts(found: &[Conformity]) -> String {
     )
 }
 
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail(_) => "fail",
-        Verdict::NotApplicable(_) => "not-applicable",
-        Verdict::CouldNotRun => "could-not-run",
-    }
-}
-
 fn document(found: &[Conformity], inspection: &Inspection) -> Value {
-    let checks = found.iter().flat_map(|it| {
-        let revision = it.offer.revision();
-        it.outcomes.iter().map(move |outcome| {
-            let why = match &outcome.verdict {
-                Verdict::NotApplicable(why) => Some(*why),
-                Verdict::Pass | Verdict::Fail(_) | Verdict::CouldNotRun => None,
-            };
-            json!({
-                "check": outcome.check.code,
-                "revision": revision,
-                "result": word(&outcome.verdict),
-                "why": why,
-                "title": outcome.check.title,
-            })
+    let checks = outcomes(found).map(|(revision, Outcome { check, verdict })| {
+        let why = match verdict {
+            Verdict::NotApplicable(why) => Some(*why),
+            Verdict::Pass | Verdict::Fail(_) | Verdict::CouldNotRun => None,
+        };
+        json!({
+            "check": check.code,
+            "revision": revision,
+            "result": verdict.word(),
+            "why": why,
+            "title": check.title,
         })
     });
     json!({

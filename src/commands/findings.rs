@@ -20,38 +20,31 @@ use text::exit::ExitCode;
 /// The name of the settings file.
 const SETTINGS: &str = "mcp-assert.yaml";
 
-/// A file that a command writes beside the reports, or reads: the option and the path.
+/// A file that a command writes beside the reports: the option and the path.
 pub(super) type Named<'a> = (&'static str, Option<&'a Path>);
 
-/// Refuses, before anything is asked, files that would overwrite each other or what is read, and streams: in a workflow they
+/// Refuses, before anything is asked, files that would overwrite each other or the catalog, and streams: in a workflow they
 /// are its log.
 pub(super) fn check(
     args: &FindingsArgs,
-    (read, written): (&[Named<'_>], &[Named<'_>]),
+    catalog: Option<&Path>,
+    written: &[Named<'_>],
     context: &Context,
 ) -> Result<(), Refusal> {
+    let markdown = args.markdown.as_deref();
     let reports = [
         ("--junit", args.junit.as_deref()),
-        (
-            "--markdown",
-            args.markdown
-                .as_deref()
-                .filter(|it| !is_summary(it, context)),
-        ),
+        ("--markdown", markdown.filter(|it| !is_summary(it, context))),
         ("--sarif", args.sarif.as_deref()),
     ];
-    let named = reports
-        .iter()
-        .chain(written)
-        .filter_map(|(by, path)| Some((*by, (*path)?)));
+    let named = reports.iter().chain(written);
+    let named = named.filter_map(|(by, path)| Some((*by, (*path)?)));
     if let Some((by, path)) = named.clone().find(|(_, path)| stream(path).is_some()) {
         let message = format!("`{by}` cannot write to `{}`", path.display());
         return Err(Refusal::invalid(message).with_help("write it to a file"));
     }
     let mut places = Places::new(&context.environment, named, None, ("", None));
-    let read = read
-        .iter()
-        .filter_map(|(by, path)| Some((*by, (*path)?.to_owned(), None)));
+    let read = catalog.map(|path| ("--catalog", path.to_owned(), None));
     places.read.extend(read);
     places.check()
 }
@@ -69,11 +62,8 @@ pub(super) fn deliver(
 ) -> Result<(), Refusal> {
     if let Some(path) = &args.junit {
         let text = junit::render(inspection);
-        write(
-            path,
-            &text.map_err(|error| failed(&format!("cannot make JUnit: {error}")))?,
-            context,
-        )?;
+        let text = text.map_err(|error| failed(&format!("cannot make JUnit: {error}")))?;
+        write(path, &text, context)?;
     }
     if let Some(path) = &args.markdown {
         write(path, &markdown::render(inspection), context)?;

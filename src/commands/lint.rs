@@ -45,12 +45,11 @@ pub(super) fn lint(args: &LintArgs, context: &Context) -> Result<ExitCode, Refus
         return print(&page::table(), false, context).map(|()| ExitCode::Passed);
     }
     let catalog = args.from.catalog.as_deref();
-    let read = [("--catalog", catalog)];
     let written = [
         ("--save-baseline", args.save_baseline.as_deref()),
         ("--save-catalog", args.from.save_catalog.as_deref()),
     ];
-    findings::check(&args.findings, (&read, &written), context)?;
+    findings::check(&args.findings, catalog, &written, context)?;
     let typed = match catalog {
         Some(_) => None,
         None => Some(Typed::read(&args.from.server, context)?),

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
 
-use self::checks::{Asks, Judge};
+use self::checks::Asks;
 pub(crate) use self::checks::{CHECKS, Check};
 use super::{
     catalog::Offer,
@@ -59,6 +59,18 @@ pub(crate) enum Verdict {
     NotApplicable(&'static str),
     /// Nothing could be observed.
     CouldNotRun,
+}
+
+impl Verdict {
+    /// The word in JSON.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail(_) => "fail",
+            Self::NotApplicable(_) => "not-applicable",
+            Self::CouldNotRun => "could-not-run",
+        }
+    }
 }
 
 /// A check and how it ended.
@@ -145,7 +157,7 @@ pub(crate) async fn conform(asked: &Asked<'_>) -> Result<Conformity, Unanswered>
                 let fallen = session.fallen.take();
                 outcome.verdict = fallen.map_or(Verdict::Pass, Verdict::Fail);
             }
-            Asks::Request(..) | Asks::Frames { .. } | Asks::Http(_) => {}
+            Asks::Request(..) | Asks::Frames(..) | Asks::Http(..) => {}
         }
     }
     Ok(Conformity {
@@ -241,25 +253,18 @@ impl Session<'_> {
                 let frame = checks::request(facts, &json!(FIRST_ID + id), method, params);
                 (vec![frame], RawHandshake::Made, judge)
             }
-            Asks::Frames {
-                frames,
-                handshake,
-                judge,
-            } => (frames(facts), handshake, judge),
-            Asks::Http(request) => {
-                let subject = Subject::Http(Box::new(request.call(facts)));
-                return match self.perform(&subject).await {
-                    Some(seen) => http::judged(&seen, request),
-                    None => Verdict::CouldNotRun,
-                };
+            Asks::Frames(handshake, frames, judge) => (frames(facts), handshake, judge),
+            Asks::Http(headers, body) => {
+                let call = http::call(headers, body.map(|body| body(facts)));
+                let seen = self.perform(&Subject::Http(Box::new(call))).await;
+                let judged = |seen| http::judged(&seen, body.is_none());
+                return seen.map_or(Verdict::CouldNotRun, judged);
             }
         };
         let is_silent = sent.iter().all(|it| it.get("id").is_none());
-        let frames = sent
-            .into_iter()
-            .map(|it| RawFrame::Json(ValueTemplate::new(it)));
+        let frames = sent.into_iter().map(ValueTemplate::new);
         let subject = Subject::Raw(RawExchange {
-            send: frames.collect(),
+            send: frames.map(RawFrame::Json).collect(),
             handshake,
             within: if is_silent {
                 SILENCE
@@ -267,28 +272,26 @@ impl Session<'_> {
                 self.asked.timeout
             },
         });
-        match handshake {
-            RawHandshake::Omitted => self.unshaken(&subject, judge).await,
-            RawHandshake::Made => match self.perform(&subject).await {
-                Some(seen) => self.of_frames(&seen, judge),
-                None => Verdict::CouldNotRun,
-            },
-        }
+        let seen = match handshake {
+            RawHandshake::Omitted => self.unshaken(&subject).await,
+            RawHandshake::Made => self.perform(&subject).await,
+        };
+        seen.map_or(Verdict::CouldNotRun, |seen| self.of_frames(&seen, judge))
     }
 
     /// Frames on a connection of their own, on which no handshake was made.
-    async fn unshaken(&mut self, subject: &Subject, judge: Judge) -> Verdict {
-        let mut open = match self.asked.connected().await {
-            Ok(open) => open,
+    async fn unshaken(&mut self, subject: &Subject) -> Option<Observation> {
+        match self.asked.connected().await {
+            Ok(mut open) => {
+                let seen = open.perform(subject).await;
+                Box::pin(open.end(self.asked.host)).await;
+                Some(seen)
+            }
             Err(disruption) => {
                 self.gone = Some(disruption.message);
-                return Verdict::CouldNotRun;
+                None
             }
-        };
-        let seen = open.perform(subject).await;
-        let verdict = self.of_frames(&seen, judge);
-        Box::pin(open.end(self.asked.host)).await;
-        verdict
+        }
     }
 
     /// Calls the tools that declare to only read, with what their schemas suggest: what they answer is held against the
@@ -314,7 +317,7 @@ impl Session<'_> {
         }
     }
 
-    fn of_frames(&mut self, seen: &Observation, judge: Judge) -> Verdict {
+    fn of_frames(&mut self, seen: &Observation, judge: checks::Judge) -> Verdict {
         let Some(reply) = seen.answer.as_ref().and_then(Answer::reply) else {
             self.note_fall(seen.disruption.as_ref());
             return Verdict::CouldNotRun;
@@ -328,18 +331,20 @@ impl Session<'_> {
         let answers = frames.filter(|it| it.is_object() && it.get("method").is_none());
         let mut answers: Vec<Value> = answers.cloned().collect();
         let lack = reply.frames.as_ref().and_then(|it| it.lack.as_deref());
-        let is = |statuses: &[&str]| {
-            let mut heads = statuses.iter().map(|status| format!("HTTP {status} "));
-            lack.is_some_and(|lack| heads.any(|head| lack.starts_with(&head)))
-        };
-        if is(&["400", "404"]) {
+        let status = lack.and_then(|lack| lack.strip_prefix("HTTP ")?.get(..4));
+        match (status, lack) {
             // A refusal that no id belongs to.
-            answers.push(json!({"error": {"message": lack}}));
-        } else if let (Some(lack), true) = (lack, answers.is_empty()) {
-            if !is(&["401", "403", "429"]) {
-                self.fallen.get_or_insert_with(|| lack.to_owned());
+            (Some("400 " | "404 "), Some(lack)) => {
+                answers.push(json!({"error": {"message": lack}}));
             }
-            return Verdict::CouldNotRun;
+            (Some("401 " | "403 " | "429 "), _) if answers.is_empty() => {
+                return Verdict::CouldNotRun;
+            }
+            (_, Some(lack)) if answers.is_empty() => {
+                self.fallen.get_or_insert_with(|| lack.to_owned());
+                return Verdict::CouldNotRun;
+            }
+            (_, Some(_) | None) => {}
         }
         judge(&answers).map_or_else(Verdict::Fail, |()| Verdict::Pass)
     }
@@ -367,15 +372,12 @@ impl Session<'_> {
     }
 
     fn of_end(&self) -> Verdict {
-        match self.ended {
-            Some(Ending::StdinClosed | Ending::Asked | Ending::ByItself) => Verdict::Pass,
-            Some(Ending::Terminated) => {
-                Verdict::Fail("it lived on after its stdin was closed; SIGTERM ended it".to_owned())
-            }
-            Some(Ending::Killed) => {
-                Verdict::Fail("it lived on after its stdin was closed and after SIGTERM".to_owned())
-            }
-            None => Verdict::CouldNotRun,
-        }
+        let how = match self.ended {
+            Some(Ending::StdinClosed | Ending::Asked | Ending::ByItself) => return Verdict::Pass,
+            Some(Ending::Terminated) => "its stdin was closed; SIGTERM ended it",
+            Some(Ending::Killed) => "its stdin was closed and after SIGTERM",
+            None => return Verdict::CouldNotRun,
+        };
+        Verdict::Fail(format!("it lived on after {how}"))
     }
 }
