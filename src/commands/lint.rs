@@ -31,7 +31,7 @@ use crate::{
 };
 use report::{
     cleaner::Cleaner,
-    inspection::{self, Finding, Inspection, Place, Severity, Standing},
+    inspection::{self, Finding, Inspection, Kind, Place, Severity, Standing},
 };
 use suite::settings::{Allowed, LintSettings, RuleLevel, SourceFiles};
 use text::{exit::ExitCode, source::Origin};
@@ -78,11 +78,7 @@ pub(super) fn lint(args: &LintArgs, context: &Context) -> Result<ExitCode, Refus
     inspection.notes.extend(idle);
     place::put(&mut inspection.findings, &texts(files, context));
     if let Some(known) = &known {
-        let is_known = |it: &&mut Finding| known.contains(&it.fingerprint());
-        for it in inspection.findings.iter_mut().filter(is_known) {
-            it.standing = Standing::Known;
-        }
-        inspection.notes.extend(mended(known, &inspection));
+        know(known, &mut inspection);
     }
     allow(&settings.allow, &options, &mut inspection);
     if let Some(path) = &args.save_baseline {
@@ -90,10 +86,8 @@ pub(super) fn lint(args: &LintArgs, context: &Context) -> Result<ExitCode, Refus
     }
     findings::deliver(&args.findings, &inspection, || json(&inspection), context)?;
     if is_lost {
-        return Err(Refusal::new(
-            ExitCode::CouldNotRun,
-            "the server did not answer all calls",
-        ));
+        let why = "the server did not answer all calls";
+        return Err(Refusal::new(ExitCode::CouldNotRun, why));
     }
     Ok(verdict(args, &inspection))
 }
@@ -159,16 +153,11 @@ fn called(
 /// Marks the findings that the settings allow, and adds one for each entry that allows nothing.
 fn allow(entries: &[Allowed], options: &Options, inspection: &mut Inspection) {
     for entry in entries {
+        let (name, pointer) = (entry.name.as_ref(), entry.pointer.as_ref());
         let is_meant = |it: &Finding| {
-            let is_named = entry
-                .name
-                .as_ref()
-                .is_none_or(|glob| glob.is_match(&it.name));
-            let is_there = entry
-                .pointer
-                .as_ref()
-                .is_none_or(|pointer| *pointer == it.pointer);
-            it.code == entry.code && is_named && is_there
+            it.code == entry.code
+                && name.is_none_or(|glob| glob.is_match(&it.name))
+                && pointer.is_none_or(|pointer| *pointer == it.pointer)
         };
         let mut is_used = false;
         for it in inspection.findings.iter_mut().filter(|it| is_meant(it)) {
@@ -188,6 +177,7 @@ fn allow(entries: &[Allowed], options: &Options, inspection: &mut Inspection) {
             inspection.findings.append(&mut unused);
         }
     }
+    inspection.sort();
 }
 
 fn place_of(at: &Origin) -> Place {
@@ -204,45 +194,34 @@ fn options(args: &LintArgs, settings: &LintSettings) -> Result<Options, Refusal>
     let facts = FACTS.iter().map(|it| it.code);
     let codes: Vec<&'static str> = rules::all().map(|it| it.code).chain(facts).collect();
     let mut options = Options {
-        profile: match args.profile {
-            Profile::Recommended => lint::Profile::Recommended,
-            Profile::All => lint::Profile::All,
-            Profile::Go => lint::Profile::Go,
-        },
+        is_of_go: args.profile == Profile::Go,
+        informs: args.profile == Profile::All,
         is_strict: args.strict,
         ..Options::default()
     };
-    for typed in args
-        .skip_rules
-        .iter()
-        .map(|it| it.trim())
-        .filter(|it| !it.is_empty())
-    {
+    let typed = args.skip_rules.iter().map(|it| it.trim());
+    for typed in typed.filter(|it| !it.is_empty()) {
         let code = codes.iter().find(|it| it.eq_ignore_ascii_case(typed));
-        options
-            .skipped
-            .insert(code.ok_or_else(|| unknown("rule", typed, &codes))?);
+        let code = code.ok_or_else(|| unknown("rule", typed, &codes))?;
+        options.skipped.insert(code);
     }
     for (typed, level, at) in &settings.rules {
         let code = codes.iter().find(|it| *it == typed);
         let code = code.ok_or_else(|| unknown("rule", typed, &codes).at(Some(at.clone())))?;
-        let level = match level {
-            RuleLevel::Off => None,
-            RuleLevel::Info => Some(Severity::Info),
-            RuleLevel::Warning => Some(Severity::Warning),
-            RuleLevel::Error => Some(Severity::Error),
+        let mut raise = |to| {
+            options.levels.insert(code, to);
         };
         match level {
-            None => drop(options.skipped.insert(code)),
-            Some(level) => drop(options.levels.insert(code, level)),
+            RuleLevel::Off => drop(options.skipped.insert(code)),
+            RuleLevel::Info => raise(Severity::Info),
+            RuleLevel::Warning => raise(Severity::Warning),
+            RuleLevel::Error => raise(Severity::Error),
         }
     }
-    if let Some(it) = settings
-        .allow
-        .iter()
-        .find(|it| !codes.contains(&it.code.as_str()))
-    {
-        return Err(unknown("rule", &it.code, &codes).at(Some(it.at.clone())));
+    for Allowed { code, at, .. } in &settings.allow {
+        if !codes.contains(&code.as_str()) {
+            return Err(unknown("rule", code, &codes).at(Some(at.clone())));
+        }
     }
     let names = hosts::names();
     for typed in args.hosts.iter().filter(|it| *it != "all") {
@@ -256,11 +235,8 @@ fn options(args: &LintArgs, settings: &LintSettings) -> Result<Options, Refusal>
 }
 
 fn unknown(what: &str, typed: &str, known: &[&str]) -> Refusal {
-    Refusal::invalid(format!("unknown {what} `{typed}`")).with_meant(
-        typed,
-        &format!("{what}s"),
-        known,
-    )
+    let refusal = Refusal::invalid(format!("unknown {what} `{typed}`"));
+    refusal.with_meant(typed, &format!("{what}s"), known)
 }
 
 fn inspection(
@@ -272,9 +248,8 @@ fn inspection(
 ) -> Inspection {
     let mut findings = looked.findings;
     findings.extend(probed.findings);
-    let chosen = rules::all()
-        .filter(|it| options.wants(it))
-        .map(Rule::described);
+    let chosen = rules::all().filter(|it| options.wants(it));
+    let chosen = chosen.map(Rule::described);
     let facts = options.hosts.iter().map(|it| it.described());
     let shown = |it: &PathBuf| it.display().to_string();
     let catalog = args.from.catalog.as_ref().map(shown);
@@ -311,17 +286,23 @@ fn baseline(path: &Path) -> Result<BTreeSet<String>, Refusal> {
     Ok(findings.keys().cloned().collect())
 }
 
-/// The note of findings of the baseline that are no more.
-fn mended(known: &BTreeSet<String>, inspection: &Inspection) -> Option<String> {
-    let now: BTreeSet<String> = inspection
-        .findings
-        .iter()
-        .map(Finding::fingerprint)
-        .collect();
+/// Marks the findings of the baseline, and notes how many of its findings are no more.
+fn know(known: &BTreeSet<String>, inspection: &mut Inspection) {
+    let mut now = BTreeSet::new();
+    for it in &mut inspection.findings {
+        let fingerprint = it.fingerprint();
+        if known.contains(&fingerprint) {
+            it.standing = Standing::Known;
+        }
+        now.insert(fingerprint);
+    }
     let gone = known.difference(&now).count();
-    let count = text::count(gone, "finding");
-    (gone > 0)
-        .then(|| format!("{count} of the baseline no longer occurs; `--save-baseline` removes it"))
+    if gone > 0 {
+        let count = text::count(gone, "finding");
+        inspection.notes.push(format!(
+            "{count} of the baseline no longer occurs; `--save-baseline` removes it"
+        ));
+    }
 }
 
 /// The baseline of these findings: what each fingerprint stands for.
@@ -336,11 +317,8 @@ fn saved(inspection: &Inspection) -> String {
 
 /// The Go tool's object, and ours beside it.
 fn json(inspection: &Inspection) -> Value {
-    let tools = inspection
-        .subjects
-        .iter()
-        .filter(|it| it.kind == inspection::Kind::Tool)
-        .count();
+    let subjects = inspection.subjects.iter();
+    let tools = subjects.filter(|it| it.kind == Kind::Tool).count();
     let [errors, warnings, infos] = inspection.numbers();
     json!({
         "server": inspection.server,

@@ -27,23 +27,13 @@ use super::{catalog::Offer, effect::Effects};
 use mcp::observation::catalog::Listing;
 use report::inspection::{Finding, Kind, Severity, Subject};
 
-/// Which rules run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Profile {
-    /// All but those that only inform.
-    #[default]
-    Recommended,
-    /// All of them.
-    All,
-    /// Those of the Go tool.
-    Go,
-}
-
 /// What is looked for.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// The set of rules.
-    pub(crate) profile: Profile,
+    /// Whether only the rules of the Go tool run.
+    pub(crate) is_of_go: bool,
+    /// Whether rules run and findings are told that only inform.
+    pub(crate) informs: bool,
     /// Codes that are left out.
     pub(crate) skipped: BTreeSet<&'static str>,
     /// The clients that are asked about.
@@ -59,13 +49,11 @@ pub(crate) struct Options {
 impl Options {
     /// Whether a rule runs.
     pub(crate) fn wants(&self, rule: &Rule) -> bool {
-        let is_in_profile = match self.profile {
-            Profile::Recommended => {
-                let level = self.levels.get(rule.code).unwrap_or(&rule.severity);
-                *level != Severity::Info
-            }
-            Profile::All => true,
-            Profile::Go => rule.is_of_go,
+        let level = self.levels.get(rule.code).unwrap_or(&rule.severity);
+        let is_in_profile = if self.is_of_go {
+            rule.is_of_go
+        } else {
+            self.informs || *level != Severity::Info
         };
         is_in_profile && !self.skipped.contains(rule.code)
     }
@@ -78,7 +66,7 @@ impl Options {
             }
         }
         findings.retain(|it| {
-            let is_wanted = self.profile == Profile::All || it.severity != Severity::Info;
+            let is_wanted = self.informs || it.severity != Severity::Info;
             is_wanted && !self.skipped.contains(it.code)
         });
         for it in findings.iter_mut().filter(|_| self.is_strict) {
@@ -158,9 +146,10 @@ pub(crate) fn dropped_lists(findings: &[Finding]) -> Option<String> {
         return None;
     }
     let more = places.split_off(places.len().min(10)).len();
-    let more = (more > 0)
-        .then(|| format!(" and {more} more"))
-        .unwrap_or_default();
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     let shown = places.join(", ");
     Some(format!(
         "the official clients refuse the whole list of tools because of {shown}{more}"

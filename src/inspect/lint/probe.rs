@@ -1,5 +1,7 @@
 //! Calls of the tools that may be called, and what their answers show.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Options, rules, schema::escaped};
@@ -97,17 +99,11 @@ impl Prober<'_> {
         let [one, other] = [first, second].map(|it| it.entries(Listing::Tools));
         let new = other.iter().filter(|it| !one.contains(it));
         let gone = one.iter().filter(|it| !other.contains(it));
-        let mut names: Vec<String> = new
-            .chain(gone)
-            .map(|it| format!("`{}`", text(it, "name")))
-            .collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = new.chain(gone).map(|it| format!("`{}`", text(it, "name")));
+        let names: BTreeSet<String> = names.collect();
         if !names.is_empty() {
-            let message = format!(
-                "the second list differs from the first in {}",
-                names.join(", ")
-            );
+            let names = names.into_iter().collect::<Vec<_>>().join(", ");
+            let message = format!("the second list differs from the first in {names}");
             self.say("E170", (Kind::Server, ""), message);
         }
     }
@@ -117,20 +113,14 @@ impl Prober<'_> {
         let resources = offer.names(Listing::Resources).into_iter();
         let resources = resources.map(|uri| (Kind::Resource, uri, reading(uri)));
         let needs = |it: &&Value| parameters::arguments(it).iter().any(|it| it.is_required);
-        let prompts = offer
-            .entries(Listing::Prompts)
-            .iter()
-            .filter(|it| !needs(it));
-        let prompts = prompts.map(|it| text(it, "name"));
+        let prompts = offer.entries(Listing::Prompts).iter();
+        let prompts = prompts.filter(|it| !needs(it)).map(|it| text(it, "name"));
         let prompts = prompts.map(|name| (Kind::Prompt, name, getting(name, json!({}))));
         for (kind, name, subject) in resources.chain(prompts) {
             let seen = self.open.perform(&subject).await;
             if reply(&seen).is_none() {
-                self.say(
-                    "E152",
-                    (kind, name),
-                    format!("it is listed, and {}", unanswered(&seen)),
-                );
+                let message = format!("it is listed, and {}", unanswered(&seen));
+                self.say("E152", (kind, name), message);
             }
         }
     }
@@ -138,14 +128,11 @@ impl Prober<'_> {
     /// Calls a tool, if it may be called.
     async fn call(&mut self, tool: &Value) {
         let name = text(tool, "name");
-        let skipped = |reason, option| {
-            let (kind, name) = (Kind::Tool, name.to_owned());
-            NotCalled {
-                kind,
-                name,
-                reason,
-                option,
-            }
+        let skipped = |reason, option| NotCalled {
+            kind: Kind::Tool,
+            name: name.to_owned(),
+            reason,
+            option,
         };
         let told = &self.options.effects;
         let effect = effect(tool, told);
@@ -158,10 +145,8 @@ impl Prober<'_> {
         let seen = self.open.call(name, arguments.clone()).await;
         self.probed.is_lost |= seen.answer.is_none();
         let Some(first) = reply(&seen) else {
-            return self
-                .probed
-                .not_called
-                .push(skipped(unanswered(&seen), None));
+            let it = skipped(unanswered(&seen), None);
+            return self.probed.not_called.push(it);
         };
         self.judge(tool, first);
         if !self.limits.repeats || !is_repeatable(tool, told) {
@@ -171,10 +156,8 @@ impl Prober<'_> {
             let again = self.open.call(name, arguments.clone()).await;
             let places = reply(&again).map(|other| differences(&said(first), &said(other)));
             if let Some(places) = places.filter(|it| !it.is_empty()) {
-                let message = format!(
-                    "equal calls have different answers at {}",
-                    places.join(", ")
-                );
+                let places = places.join(", ");
+                let message = format!("equal calls have different answers at {places}");
                 return self.say("W107", (Kind::Tool, name), message);
             }
         }
@@ -182,49 +165,44 @@ impl Prober<'_> {
 
     /// Judges the answer to a call.
     fn judge(&mut self, tool: &Value, reply: &Reply) {
-        let name = (Kind::Tool, text(tool, "name"));
-        if reply.text.len() > self.limits.most_bytes {
-            let (size, most) = (reply.text.len() / 1024, self.limits.most_bytes / 1024);
-            self.say(
-                "E301",
-                name,
-                format!("the answer has {size} KiB of text, more than {most}"),
-            );
+        let (size, most) = (reply.text.len(), self.limits.most_bytes);
+        let mut say = |code, message: &str| {
+            self.say(code, (Kind::Tool, text(tool, "name")), message);
+        };
+        if size > most {
+            let (size, most) = (size / 1024, most / 1024);
+            let message = format!("the answer has {size} KiB of text, more than {most}");
+            say("E301", &message);
         }
         let schema = tool.get("outputSchema");
         let Some(structured) = reply.structured() else {
             if schema.is_some() && !reply.is_error {
-                self.say(
+                let lacks = "and the answer has no `structuredContent`";
+                say(
                     "E136",
-                    name,
-                    "the tool declares `outputSchema`, and the answer has no `structuredContent`",
+                    &format!("the tool declares `outputSchema`, {lacks}"),
                 );
             }
             return;
         };
         match schema.map(compile) {
-            None => self.say(
-                "W132",
-                name,
-                "the answer has `structuredContent`, which is not declared",
-            ),
+            None => {
+                let what = "the answer has `structuredContent`, which is not declared";
+                say("W132", what);
+            }
             Some(Ok(schema)) if !reply.is_error => {
                 if let Some(error) = schema.validator().iter_errors(structured).next() {
-                    let place = error.instance_path().to_string();
-                    self.say(
-                        "E136",
-                        name,
-                        format!("the answer violates `outputSchema` at `{place}`: {error}"),
-                    );
+                    let place = error.instance_path();
+                    let what = format!("the answer violates `outputSchema` at `{place}`: {error}");
+                    say("E136", &what);
                 }
             }
             Some(_) => {}
         }
         let plain: Option<Value> = serde_json::from_str(&reply.text).ok();
         if plain.is_some_and(|it| it != *structured && (it.is_object() || it.is_array())) {
-            self.say(
+            say(
                 "W133",
-                name,
                 "the text is JSON that differs from `structuredContent`",
             );
         }
@@ -243,11 +221,9 @@ fn unanswered(seen: &Observation) -> String {
     match seen.answer.as_ref().map(|it| &it.body) {
         Some(Body::ProtocolError(error)) => format!("the server refused: {}", error.message),
         Some(Body::Result(_)) | None => {
-            let why = seen.disruption.as_ref().map(|it| it.message.as_str());
-            format!(
-                "there was no answer: {}",
-                why.unwrap_or("the server did not say why")
-            )
+            let why = seen.disruption.as_ref();
+            let why = why.map_or("the server did not say why", |it| &it.message);
+            format!("there was no answer: {why}")
         }
     }
 }
@@ -277,9 +253,9 @@ fn differences(one: &Value, other: &Value) -> Vec<String> {
         match (one, other) {
             (one, other) if one == other => {}
             (Value::Object(left), Value::Object(right)) if left.keys().eq(right.keys()) => {
-                let pairs = left.iter().zip(right.values()).rev();
-                waiting
-                    .extend(pairs.map(|((name, a), b)| (a, b, format!("{at}/{}", escaped(name)))));
+                for ((name, a), b) in left.iter().zip(right.values()).rev() {
+                    waiting.push((a, b, format!("{at}/{}", escaped(name))));
+                }
             }
             (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
                 let pairs = left.iter().zip(right).enumerate().rev();

@@ -129,6 +129,11 @@ impl<'a> Findings<'a> {
         Self { common, all }
     }
 
+    /// The code of the rule.
+    pub(crate) fn code(&self) -> &'static str {
+        self.common.code
+    }
+
     /// What the next findings are about.
     pub(crate) fn about(&mut self, kind: Kind, name: &str) -> &mut Self {
         self.common.kind = kind;

@@ -186,10 +186,7 @@ pub(crate) fn is_of(value: &Value, word: &str) -> bool {
         "array" => value.is_array(),
         "object" => value.is_object(),
         "number" => value.is_number(),
-        "integer" => {
-            let whole = |it: f64| it.fract() == 0.0;
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(whole)
-        }
+        "integer" => value.as_number().is_some_and(number::is_integer),
         _ => true,
     }
 }
@@ -223,15 +220,9 @@ fn takes_plainly(schema: &Map<String, Value>, value: &Value) -> Option<bool> {
 
 /// Whether a value is on the right side of a bound, which concerns numbers alone.
 fn within(value: &Value, bound: &Value, is_right: fn(Ordering) -> bool) -> Option<bool> {
-    let Value::Number(bound) = bound else {
-        return None;
-    };
-    Some(match value {
-        Value::Number(number) => is_right(number::compare(number, bound)),
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            true
-        }
-    })
+    let bound = bound.as_number()?;
+    let number = value.as_number();
+    Some(number.is_none_or(|it| is_right(number::compare(it, bound))))
 }
 
 impl Schema<'_> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{
-    Options, Profile, dropped_lists,
+    Options, dropped_lists,
     hosts::{self, data::FACTS},
     look, page, place,
     rule::Check,
@@ -32,7 +32,7 @@ fn offer(of: &Value) -> Offer {
 
 fn all() -> Options {
     Options {
-        profile: Profile::All,
+        informs: true,
         hosts: FACTS.iter().collect(),
         ..Options::default()
     }
@@ -854,7 +854,7 @@ fn strict_and_skipped_rules_are_settled_before_anything_counts() {
             .collect::<BTreeSet<_>>()
     };
     let go = Options {
-        profile: Profile::Go,
+        is_of_go: true,
         skipped: ["E101"].into(),
         ..Options::default()
     };

@@ -283,7 +283,7 @@ impl Inspection {
     }
 
     /// Puts the findings in an order that does not depend on how they were found: as the subjects, then the worst first.
-    fn sort(&mut self) {
+    pub fn sort(&mut self) {
         let mut places = HashMap::new();
         for (place, subject) in self.subjects.iter().enumerate() {
             places
@@ -298,7 +298,7 @@ impl Inspection {
         });
     }
 
-    /// The findings by subject: what has errors that count first, then in the order of the server.
+    /// The sorted findings by subject: what has errors that count first, then in the order of the server.
     pub fn groups(&self) -> Vec<&[Finding]> {
         let is_same =
             |one: &Finding, other: &Finding| (one.kind, &one.name) == (other.kind, &other.name);

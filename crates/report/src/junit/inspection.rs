@@ -16,17 +16,14 @@ pub fn render(inspection: &Inspection) -> io::Result<String> {
         .iter()
         .map(|it| (it.code, it.name))
         .collect();
-    let mut found: HashMap<(Kind, &str), HashMap<&str, Vec<&Finding>>> = HashMap::new();
-    for it in &inspection.findings {
-        let of_subject = found.entry((it.kind, &it.name)).or_default();
-        of_subject.entry(it.code).or_default().push(it);
-    }
+    let groups = inspection.groups().into_iter();
+    let mut found: HashMap<(Kind, &str), &[Finding]> =
+        groups.map(|it| ((it[0].kind, &*it[0].name), it)).collect();
     for subject in &inspection.subjects {
         // A second tool of the same name has no findings of its own.
-        let of_subject = found
-            .remove(&(subject.kind, &subject.name))
-            .unwrap_or_default();
-        junit.add_test_suite(suite(inspection, subject, &of_subject, &names));
+        let of_subject = found.remove(&(subject.kind, &*subject.name));
+        let of_subject = of_subject.unwrap_or_default();
+        junit.add_test_suite(suite(inspection, subject, of_subject, &names));
     }
     junit.to_string().map_err(io::Error::other)
 }
@@ -34,7 +31,7 @@ pub fn render(inspection: &Inspection) -> io::Result<String> {
 fn suite(
     inspection: &Inspection,
     subject: &Subject,
-    found: &HashMap<&str, Vec<&Finding>>,
+    found: &[Finding],
     names: &HashMap<&str, &str>,
 ) -> TestSuite {
     let title = subject.kind.titled(&subject.name);
@@ -50,9 +47,9 @@ fn suite(
         suite.add_test_case(case);
     };
     for code in subject.checks.iter() {
-        let findings = found.get(code).map(Vec::as_slice).unwrap_or_default();
+        let findings: Vec<&Finding> = found.iter().filter(|it| it.code == *code).collect();
         let name = format!("{code} {}", names.get(code).copied().unwrap_or_default());
-        let (status, output) = outcome(findings);
+        let (status, output) = outcome(&findings);
         add(name.trim_end().to_owned(), status, &output);
     }
     let not_called = inspection.not_called.iter();

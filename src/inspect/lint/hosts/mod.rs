@@ -66,39 +66,23 @@ use constructs;
 /// What to write instead of a long name, or one of other signs.
 const SHORTER_NAME: &str = "use a shorter name of letters, digits, `_` and `-`";
 
-/// What the host does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    /// Refuses the whole request to the model.
-    RefusedRequest,
-    /// Loses all tools of the server.
-    DroppedList,
-    /// Loses the tool.
-    DroppedTool,
-    /// Refuses to call the tool.
-    RefusedCall,
-    /// Shows the model something else.
-    Changed,
-    /// Cuts the text.
-    Cut,
-    /// Warns the user.
-    Warned,
-}
+/// What the host does, in words, and how bad that is.
+type Effect = (&'static str, Severity);
 
-impl Effect {
-    /// In words, and how bad it is.
-    fn words(self) -> (&'static str, Severity) {
-        match self {
-            Self::RefusedRequest => ("refuses the whole request", Severity::Error),
-            Self::DroppedList => ("drops all tools of the server", Severity::Error),
-            Self::DroppedTool => ("drops the tool", Severity::Error),
-            Self::RefusedCall => ("refuses to call the tool", Severity::Error),
-            Self::Changed => ("shows the model something else", Severity::Warning),
-            Self::Cut => ("cuts the text", Severity::Warning),
-            Self::Warned => ("warns the user", Severity::Warning),
-        }
-    }
-}
+const REFUSED_REQUEST: Effect = ("refuses the whole request", Severity::Error);
+
+/// All tools of the server are lost.
+const DROPPED_LIST: Effect = ("drops all tools of the server", Severity::Error);
+
+const DROPPED_TOOL: Effect = ("drops the tool", Severity::Error);
+
+const REFUSED_CALL: Effect = ("refuses to call the tool", Severity::Error);
+
+const CHANGED: Effect = ("shows the model something else", Severity::Warning);
+
+const CUT: Effect = ("cuts the text", Severity::Warning);
+
+const WARNED: Effect = ("warns the user", Severity::Warning);
 
 impl Construct {
     /// In words, and what to write instead.
@@ -135,7 +119,7 @@ impl Fact {
 
     /// The fact for the formats of reports.
     pub(crate) fn described(&self) -> Check {
-        let (effect, severity) = self.effect.words();
+        let (effect, severity) = self.effect;
         let (words, help) = self.construct.words();
         Check {
             code: self.code,
@@ -150,7 +134,7 @@ impl Fact {
 
     /// Writes a finding for each subject in which the construct stands.
     pub(super) fn check(&self, view: &View<'_>, all: &mut Vec<Finding>) {
-        let (effect, severity) = self.effect.words();
+        let (effect, severity) = self.effect;
         let (_, help) = self.construct.words();
         let (address, seen) = self.source();
         let help = format!("{help}; seen {seen}: {address}");
@@ -187,11 +171,11 @@ fn ticked(words: &[&str]) -> String {
 
 /// What names may be made of.
 fn grammar(signs: &str, most: usize) -> String {
-    let signs: String = signs.chars().map(|it| format!(" `{it}`")).collect();
+    let signs: Vec<String> = signs.chars().map(|it| format!("`{it}`")).collect();
     let length = if most == usize::MAX {
         String::new()
     } else {
         format!(", or more than {most}")
     };
-    format!("letters, digits,{signs}{length}")
+    format!("letters, digits, {}{length}", signs.join(" "))
 }

@@ -93,10 +93,8 @@ impl InSchema {
                 let mut names = get("properties")?.as_object()?.keys();
                 let name = names.find(|it| is_root && !is_plain(it, signs, most))?;
                 let grammar = grammar(signs, most);
-                Some((
-                    "properties",
-                    format!("`{name}` has other signs than {grammar}"),
-                ))
+                let what = format!("`{name}` has other signs than {grammar}");
+                Some(("properties", what))
             }
             Self::Keywords(keywords) => {
                 let keyword = keywords.iter().find(|it| schema.contains_key(**it))?;
@@ -108,10 +106,7 @@ impl InSchema {
                 let other = keywords.find(|it| !usual.contains(&it.as_str()))?;
                 Some(("$ref", format!("`$ref` stands beside `{other}`")))
             }
-            Self::EnumNotText => {
-                let values = get("enum")?.as_array()?;
-                when(!values.iter().all(Value::is_string), "enum")
-            }
+            Self::EnumNotText => when(!are_texts(get("enum")?.as_array()?), "enum"),
             Self::FormatOther(known) => {
                 let format = get("format")?.as_str()?;
                 let is_other = is_of("string") && !known.contains(&format);
@@ -140,6 +135,10 @@ impl InSchema {
             }
         }
     }
+}
+
+fn are_texts(values: &[Value]) -> bool {
+    values.iter().all(Value::is_string)
 }
 
 /// Whether a pattern has one of these parts, which blanks divide.

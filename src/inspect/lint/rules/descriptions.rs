@@ -58,11 +58,9 @@ fn generic(tool: &Tool<'_>, found: &mut Findings<'_>) {
 
 fn length(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let length = tool.description.chars().count();
+    let characters = count(length, "character");
     let message = match length {
-        1..20 => format!(
-            "the description has {}, fewer than 20",
-            count(length, "character")
-        ),
+        1..20 => format!("the description has {characters}, fewer than 20"),
         501.. => format!("the description has {length} characters, more than 500"),
         _ => return,
     };
@@ -78,11 +76,8 @@ fn drift(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let is_named = |words: &[String]| {
         words.iter().any(|it| it.len() > 2 && is_said(it)) || words.iter().all(is_said)
     };
-    let named = tool
-        .parameters
-        .iter()
-        .filter(|it| is_named(&it.words))
-        .count();
+    let named = tool.parameters.iter().filter(|it| is_named(&it.words));
+    let named = named.count();
     if named * 2 < all {
         let message = format!("the description names {named} of {all} parameters");
         found.say("/description", message);
@@ -90,12 +85,9 @@ fn drift(tool: &Tool<'_>, found: &mut Findings<'_>) {
 }
 
 fn result(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let says = || {
-        words(tool.description)
-            .iter()
-            .any(|it| is_among(it, RESULTS))
-    };
-    if !tool.description.is_empty() && tool.output.is_none() && !says() {
+    let said = words(tool.description);
+    let says = said.iter().any(|it| is_among(it, RESULTS));
+    if !tool.description.is_empty() && tool.output.is_none() && !says {
         found.say("/description", "nothing says what the tool returns");
     }
 }

@@ -47,11 +47,7 @@ const CHANGES: &str = "creat delet remov updat modif writ insert drop destroy se
     merg commit appl deploy install submit upload archiv make";
 
 fn unsaid(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let sets = tool
-        .words
-        .first()
-        .is_some_and(|it| it == "set")
-        .then_some("set");
+    let sets = tool.words.first().filter(|it| *it == "set").map(|_| "set");
     let Some(verb) = writing_verb(&tool.words).or(sets) else {
         return;
     };
@@ -72,10 +68,8 @@ fn unsaid(tool: &Tool<'_>, found: &mut Findings<'_>) {
 fn none(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let is_hinted = HINTS.into_iter().any(|it| tool.hint(it).is_some());
     if !is_hinted {
-        found.say(
-            "/annotations",
-            "the tool declares neither that it only reads nor what it changes",
-        );
+        let message = "the tool declares neither that it only reads nor what it changes";
+        found.say("/annotations", message);
     }
 }
 

@@ -1,12 +1,12 @@
 //! Prompts, resources and resource templates.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use crate::inspect::lint::{
     rule::{Findings, rules},
-    view::View,
+    view::{Entry, View},
 };
 use report::inspection::Kind;
 
@@ -43,28 +43,38 @@ fn arguments(entry: &Value, found: &mut Findings<'_>) {
     let arguments = entry.get("arguments").and_then(Value::as_array);
     for (at, argument) in arguments.into_iter().flatten().enumerate() {
         if !is_described(argument) {
-            let name = argument
-                .get("name")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            found.say(
-                format!("/arguments/{at}"),
-                format!("the argument `{name}` has no description"),
-            );
+            let name = argument.get("name").and_then(Value::as_str);
+            let name = name.unwrap_or_default();
+            let message = format!("the argument `{name}` has no description");
+            found.say(format!("/arguments/{at}"), message);
         }
     }
 }
 
+/// The second entry of each name, of the kinds that are meant.
+fn repeated<'a>(
+    view: &'a View<'_>,
+    is_meant: fn(Kind) -> bool,
+) -> impl Iterator<Item = &'a Entry<'a>> {
+    let mut times: HashMap<(Kind, &str), usize> = HashMap::new();
+    view.entries.iter().filter(move |it| {
+        let times = times.entry((it.kind, it.name)).or_default();
+        *times += 1;
+        *times == 2 && is_meant(it.kind)
+    })
+}
+
+pub(super) fn duplicate_tools(view: &View<'_>, found: &mut Findings<'_>) {
+    for it in repeated(view, |kind| kind == Kind::Tool) {
+        let message = format!("the name `{}` is listed more than once", it.name);
+        found.about(it.kind, it.name).say("/name", message);
+    }
+}
+
 fn duplicates(view: &View<'_>, found: &mut Findings<'_>) {
-    let mut seen = HashSet::new();
-    let mut told = HashSet::new();
-    // Tools have a rule of their own.
-    for it in view.entries.iter().filter(|it| it.kind != Kind::Tool) {
-        let key = (it.kind, it.name);
-        if !seen.insert(key) && told.insert(key) {
-            let message = format!("`{}` is listed more than once", it.name);
-            found.about(it.kind, it.name).say("", message);
-        }
+    for it in repeated(view, |kind| kind != Kind::Tool) {
+        let message = format!("`{}` is listed more than once", it.name);
+        found.about(it.kind, it.name).say("", message);
     }
 }
 
@@ -82,15 +92,15 @@ fn uri(entry: &Value, found: &mut Findings<'_>) {
 
 /// What is wrong with a URI, in which also these signs may stand.
 fn wrong_uri(uri: &str, signs: &str) -> Option<&'static str> {
-    let Some((scheme, rest)) = uri.split_once(':') else {
-        return Some("it has no scheme");
-    };
     let is_scheme =
         |it: char| it.is_ascii_alphanumeric() || "+-.".contains(it) || signs.contains(it);
-    let begins = scheme.starts_with(|it: char| it.is_ascii_alphabetic() || signs.contains(it));
-    if !begins || !scheme.chars().all(is_scheme) {
+    let begins = |it: char| it.is_ascii_alphabetic() || signs.contains(it);
+    let parts = uri.split_once(':');
+    let Some((_, rest)) =
+        parts.filter(|it| it.0.starts_with(begins) && it.0.chars().all(is_scheme))
+    else {
         return Some("it has no scheme");
-    }
+    };
     if rest.is_empty() {
         return Some("nothing stands behind the scheme");
     }

@@ -1,7 +1,7 @@
 //! Text that flows from the output of one tool into the input of another: an injection flows with it, and a circle of such
 //! tools may never end.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque, hash_map::Entry};
 
 use serde_json::{Map, Value};
 
@@ -36,31 +36,27 @@ struct End<'a> {
     parameter: Parameter<'a>,
 }
 
-/// The tools that give and that take a property of each name that connects tools. What a tool takes itself it only repeats.
-fn ends<'a>(view: &'a View<'_>) -> HashMap<String, (Vec<End<'a>>, Vec<End<'a>>)> {
-    let mut ends: HashMap<String, (Vec<End<'a>>, Vec<End<'a>>)> = HashMap::new();
+/// Properties of tools by their names in words.
+type Ends<'a> = HashMap<String, Vec<End<'a>>>;
+
+/// What tools give, and what they take, under names that connect tools. What a tool takes itself it only repeats.
+fn ends<'a>(view: &'a View<'_>) -> (Ends<'a>, Ends<'a>) {
+    let (mut giving, mut taking) = (Ends::new(), Ends::new());
     for (tool, it) in view.tools.iter().enumerate() {
-        let given = it.output.as_ref().map(parameters).unwrap_or_default();
+        let mut given = it.output.as_ref().map(parameters).unwrap_or_default();
         let taken = it.input.as_ref().map(parameters).unwrap_or_default();
-        let own: BTreeSet<Vec<String>> = taken.iter().map(|it| it.words.clone()).collect();
-        for (list, is_given) in [(given, true), (taken, false)] {
+        let own: BTreeSet<&Vec<String>> = taken.iter().map(|it| &it.words).collect();
+        given.retain(|it| !own.contains(&it.words));
+        for (list, side) in [(given, &mut giving), (taken, &mut taking)] {
             for parameter in list {
-                let last = parameter
-                    .words
-                    .last()
-                    .map(String::as_str)
-                    .unwrap_or_default();
-                if is_among(last, GENERIC) || (is_given && own.contains(&parameter.words)) {
-                    continue;
+                if !is_among(parameter.words.last().map_or("", String::as_str), GENERIC) {
+                    let ends = side.entry(parameter.words.join("_")).or_default();
+                    ends.push(End { tool, parameter });
                 }
-                let (giving, taking) = ends.entry(parameter.words.join("_")).or_default();
-                let end = End { tool, parameter };
-                let side = if is_given { giving } else { taking };
-                side.push(end);
             }
         }
     }
-    ends
+    (giving, taking)
 }
 
 fn is_free(parameter: &Parameter<'_>) -> bool {
@@ -70,79 +66,62 @@ fn is_free(parameter: &Parameter<'_>) -> bool {
 }
 
 fn free_text(view: &View<'_>, found: &mut Findings<'_>) {
-    for (giving, taking) in ends(view).values() {
+    let (giving, taking) = ends(view);
+    for (name, taking) in &taking {
         for taken in taking.iter().filter(|it| is_free(&it.parameter)) {
-            let mut sources = giving.iter();
+            let mut sources = giving.get(name).into_iter().flatten();
             let source = sources.find(|it| it.tool != taken.tool && is_free(&it.parameter));
             if let Some(source) = source {
-                let (name, from) = (taken.parameter.name, view.tools[source.tool].name);
-                let output = source.parameter.name;
+                let (name, output) = (taken.parameter.name, source.parameter.name);
+                let from = view.tools[source.tool].name;
                 let message = format!(
                     "`{name}` takes free text, and the output `{output}` of `{from}` is such text"
                 );
-                let tool = view.tools[taken.tool].name;
-                found
-                    .about(Kind::Tool, tool)
-                    .say(&taken.parameter.pointer, message);
+                let found = found.about(Kind::Tool, view.tools[taken.tool].name);
+                found.say(&taken.parameter.pointer, message);
             }
         }
     }
 }
 
 fn circular(view: &View<'_>, found: &mut Findings<'_>) {
-    let ends = ends(view);
+    let (giving, taking) = ends(view);
     let mut gives: Vec<Vec<&str>> = vec![Vec::new(); view.tools.len()];
-    for (name, (giving, _)) in &ends {
-        for end in giving {
+    for (name, ends) in &giving {
+        for end in ends {
             gives[end.tool].push(name);
         }
     }
     for names in &mut gives {
         names.sort_unstable();
     }
-    let takers = |name: &str| ends.get(name).map_or(&[][..], |(_, taking)| taking);
-    let mut told: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut told: Vec<Vec<usize>> = Vec::new();
     for start in 0..view.tools.len() {
         if told.len() == MOST_CIRCLES || told.iter().any(|circle| circle.contains(&start)) {
             continue;
         }
-        let Some(circle) = circle(start, &gives, &takers) else {
-            continue;
-        };
-        let names: Vec<String> = circle
-            .iter()
-            .map(|at| format!("`{}`", view.tools[*at].name))
-            .collect();
-        let mut set = circle.clone();
-        set.sort_unstable();
-        if told.insert(set) {
-            let message = format!(
-                "tools need each other's outputs in a circle: {}",
-                names.join(" → ")
-            );
-            found
-                .about(Kind::Tool, view.tools[start].name)
-                .say("", message);
+        if let Some(circle) = circle(start, &gives, &taking) {
+            let names = circle
+                .iter()
+                .map(|at| format!("`{}`", view.tools[*at].name));
+            let names = names.collect::<Vec<_>>().join(" → ");
+            let message = format!("tools need each other's outputs in a circle: {names}");
+            let found = found.about(Kind::Tool, view.tools[start].name);
+            found.say("", message);
+            told.push(circle);
         }
     }
 }
 
 /// The shortest way from a tool back to itself.
-fn circle<'a>(
-    start: usize,
-    gives: &[Vec<&str>],
-    takers: &impl Fn(&str) -> &'a [End<'a>],
-) -> Option<Vec<usize>> {
+fn circle(start: usize, gives: &[Vec<&str>], taking: &Ends<'_>) -> Option<Vec<usize>> {
     let mut before: HashMap<usize, usize> = HashMap::new();
     let mut passed: BTreeSet<&str> = BTreeSet::new();
     let mut waiting = VecDeque::from([start]);
     while let Some(tool) = waiting.pop_front() {
-        for name in &gives[tool] {
-            let ways = takers(name)
-                .iter()
-                .map(|it| it.tool)
-                .filter(|it| *it != tool);
-            for next in ways.clone() {
+        // A name that was passed leads nowhere new.
+        for name in gives[tool].iter().filter(|it| passed.insert(it)) {
+            for next in taking.get(*name).into_iter().flatten().map(|it| it.tool) {
                 if next == start {
                     let mut way = vec![start, tool];
                     while let Some(at) = way.last().and_then(|at| before.get(at)) {
@@ -151,13 +130,7 @@ fn circle<'a>(
                     way.reverse();
                     return Some(way);
                 }
-            }
-            // A name that was passed leads nowhere new.
-            if !passed.insert(name) {
-                continue;
-            }
-            for next in ways {
-                if let std::collections::hash_map::Entry::Vacant(entry) = before.entry(next) {
+                if let Entry::Vacant(entry) = before.entry(next) {
                     entry.insert(tool);
                     waiting.push_back(next);
                 }

@@ -39,15 +39,11 @@ fn invisible(text: &Text<'_>, found: &mut Findings<'_>) {
         let finding = found.say(&text.pointer, "the text holds letters that nobody sees");
         finding.evidence = Some(format!("they read: {tags}"));
     } else if joined > 1 {
-        found.say(
-            &text.pointer,
-            format!("the text holds a run of {joined} characters of no width"),
-        );
+        let message = format!("the text holds a run of {joined} characters of no width");
+        found.say(&text.pointer, message);
     } else if is_reordered {
-        found.say(
-            &text.pointer,
-            "the text holds characters that reorder what is seen",
-        );
+        let message = "the text holds characters that reorder what is seen";
+        found.say(&text.pointer, message);
     }
 }
 
@@ -81,10 +77,9 @@ fn runs(text: &str) -> (String, usize, bool) {
 fn control(text: &Text<'_>, found: &mut Findings<'_>) {
     let mut characters = text.content.chars();
     if let Some(first) = characters.find(|it| unseen(*it) == Some(Unseen::Control)) {
-        let what = if first == '\u{1b}' {
-            "a terminal sequence"
-        } else {
-            "control characters"
+        let what = match first {
+            '\u{1b}' => "a terminal sequence",
+            _ => "control characters",
         };
         let finding = found.say(&text.pointer, format!("the text holds {what}"));
         finding.evidence = Some(first.escape_unicode().to_string());

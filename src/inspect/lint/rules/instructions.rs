@@ -4,7 +4,9 @@
 //! before. One such signal in a text informs, two warn; to conceal something or to send it away beside another one is an
 //! error.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::{is_among, words};
 use crate::inspect::lint::{
@@ -14,22 +16,28 @@ use crate::inspect::lint::{
 use report::inspection::Severity::{self, Error, Info, Warning};
 
 rules! {
-    "E162" "conceals-from-user" Error "high" [injection] Text(|text, found| say(Signal::Conceal, text, found)):
+    "E162" "conceals-from-user" Error "high" [injection]
+        Text(|text, found| say("the text tells the model to conceal something from the user", text, found)):
         "a text tells the model to conceal something from the user" =>
         "remove the instruction: what a tool does must be known to the user";
-    "E163" "overrides-instructions" Error "high" [injection] Text(|text, found| say(Signal::Override, text, found)):
+    "E163" "overrides-instructions" Error "high" [injection]
+        Text(|text, found| say("the text tells the model to ignore other instructions", text, found)):
         "a text tells the model to ignore other instructions" =>
         "remove the instruction; describe only this tool";
-    "E164" "acts-on-other-tools" Error "medium" [injection] Text(|text, found| say(Signal::OtherTools, text, found)):
+    "E164" "acts-on-other-tools" Error "medium" [injection]
+        Text(|text, found| say("the text changes how the model uses other tools", text, found)):
         "a text changes how the model uses other tools" =>
         "describe only this tool; to need another one first is fine: \"call `login` before this tool\"";
-    "E165" "reads-credentials" Error "high" [injection] Text(|text, found| say(Signal::Credentials, text, found)):
+    "E165" "reads-credentials" Error "high" [injection]
+        Text(|text, found| say("the text tells the model to read a file of credentials", text, found)):
         "a text tells the model to read a file of credentials" =>
         "remove the instruction; take secrets from the server's environment";
-    "E166" "sends-conversation" Error "high" [injection] Text(|text, found| say(Signal::Send, text, found)):
+    "E166" "sends-conversation" Error "high" [injection]
+        Text(|text, found| say("the text tells the model to pass on the conversation or its context", text, found)):
         "a text tells the model to pass on the conversation or its context" =>
         "take only what the tool needs, each in a parameter of its own";
-    "W162" "pseudo-tags" Warning "high" [injection] Text(|text, found| say(Signal::Tags, text, found)):
+    "W162" "pseudo-tags" Warning "high" [injection]
+        Text(|text, found| say("the text holds a tag or a comment that only a model takes seriously", text, found)):
         "a text holds tags or comments that only a model takes seriously" =>
         "write plain sentences without `<IMPORTANT>`, `<system>` and comments";
 }
@@ -38,7 +46,7 @@ rules! {
 const FAR: usize = 12;
 
 /// Patterns: parts with `>` between them, and phrases of which each part has one with `|` between them.
-const CONCEAL: [&str; 4] = [
+const CONCEAL: &[&str] = &[
     "do not|dont|never|without|avoid|must not|not to > tell|telling|mention|mentioning|inform|informing|reveal|revealing\
      |disclose|disclosing|notify|notifying|alert|alerting > user|users|human|anyone|them|that you",
     "hide|conceal|keep > from the user|from users|secret from|hidden from",
@@ -46,14 +54,14 @@ const CONCEAL: [&str; 4] = [
     "secretly|covertly|surreptitiously",
 ];
 
-const OVERRIDE: [&str; 3] = [
+const OVERRIDE: &[&str] = &[
     "ignore|disregard|forget|override|bypass > previous|prior|above|earlier|all|any|other|system|your|existing \
      > instructions|instruction|prompt|prompts|rules|guidelines|guardrails",
     "new|updated > system prompt|system instructions",
     "takes|take|has|have > precedence|priority > over > instructions|prompt|rules",
 ];
 
-const OTHER_TOOLS: [&str; 5] = [
+const OTHER_TOOLS: &[&str] = &[
     "before|prior to > any|every|all|each > tool|tools|tool call|function call|other action",
     "instead of|rather than > any other|all other|other|every other > tool|tools",
     "when|whenever|every time|each time > other tool|other tools|another tool|any tool > first|also|instead|must",
@@ -61,50 +69,27 @@ const OTHER_TOOLS: [&str; 5] = [
     "side effect|side effects > on > tool|tools",
 ];
 
-const SEND: [&str; 1] = [
+const SEND: &[&str] = &[
     "send|post|upload|transmit|forward|exfiltrate|include|pass|append|copy|put|provide|attach|supply \
      > conversation history|chat history|message history|entire conversation|full conversation|whole conversation\
      |complete conversation|conversation so far|previous messages|all messages|conversation context|chat log|message list\
      |transcript of|system prompt|your instructions|all tools available|environment variables|api keys",
 ];
 
-/// Parts of which each has phrases, and these have words.
-type Pattern = Vec<Vec<Vec<&'static str>>>;
+static CONCEALING: LazyLock<Vec<Regex>> = LazyLock::new(|| read(CONCEAL));
+static OVERRIDING: LazyLock<Vec<Regex>> = LazyLock::new(|| read(OVERRIDE));
+static OF_OTHER_TOOLS: LazyLock<Vec<Regex>> = LazyLock::new(|| read(OTHER_TOOLS));
+static SENDING: LazyLock<Vec<Regex>> = LazyLock::new(|| read(SEND));
 
-/// The patterns of a signal.
-struct Patterns {
-    /// Each with a bit for each of its parts.
-    all: Vec<(Pattern, u32)>,
-    /// The parts that a word begins. Most sentences begin none, and are not looked at more closely.
-    begun: HashMap<&'static str, u32>,
-}
-
-static CONCEALING: LazyLock<Patterns> = LazyLock::new(|| read(&CONCEAL));
-static OVERRIDING: LazyLock<Patterns> = LazyLock::new(|| read(&OVERRIDE));
-static OF_OTHER_TOOLS: LazyLock<Patterns> = LazyLock::new(|| read(&OTHER_TOOLS));
-static SENDING: LazyLock<Patterns> = LazyLock::new(|| read(&SEND));
-
-fn read(patterns: &[&'static str]) -> Patterns {
-    let (mut all, mut begun, mut bit) = (Vec::new(), HashMap::new(), 1);
-    for pattern in patterns {
-        let mut wanted = 0;
-        let mut parts = Pattern::new();
-        for part in pattern.split('>') {
-            let mut phrases = Vec::new();
-            for phrase in part.trim().split('|') {
-                let words: Vec<&'static str> = phrase.split(' ').collect();
-                if let Some(first) = words.first() {
-                    *begun.entry(*first).or_default() |= bit;
-                }
-                phrases.push(words);
-            }
-            parts.push(phrases);
-            wanted |= bit;
-            bit <<= 1;
-        }
-        all.push((parts, wanted));
-    }
-    Patterns { all, begun }
+/// The patterns as expressions for words with one blank before and behind each.
+fn read(patterns: &[&str]) -> Vec<Regex> {
+    let expressions = patterns.iter().map(|pattern| {
+        let parts = pattern.split('>').map(|it| format!("(?:{}) ", it.trim()));
+        let parts: Vec<String> = parts.collect();
+        format!(" {}", parts.join(&format!("(?:[^ ]+ ){{0,{FAR}}}")))
+    });
+    // They are made of the words above, which a test reads.
+    expressions.filter_map(|it| Regex::new(&it).ok()).collect()
 }
 
 /// Files of credentials as they are written.
@@ -112,58 +97,41 @@ const FILES: &str = "id_rsa|id_ed25519|.ssh/|/etc/passwd|/etc/shadow|.aws/creden
 
 const READING: &str = "read open cat load access include pass paste provide attach send upload";
 
-/// Names of tags that look like those of a system prompt.
-const TAGS: &str = "important,system,instruction,instructions,secret,hidden,assistant,admin,override,critical,|im_start|,|system|";
+/// Tags that look like those of a system prompt, and comments; one without words only shows what a comment is.
+static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names = r"important|system|instructions?|secret|hidden|assistant|admin|override|critical|\|im_start\||\|system\|";
+    let tag = format!(r"(?s)<!--[^>]*?[^\W_]|\[INST\]|(?i:</*(?:{names})(?:>| .*>))");
+    Regex::new(&tag).ok()
+});
 
 /// The sentence in which one of the patterns is found.
-fn pattern(text: &Text<'_>, patterns: &Patterns) -> Option<String> {
-    let bits = |word: &String| patterns.begun.get(word.as_str()).copied();
+fn pattern(text: &Text<'_>, patterns: &[Regex]) -> Option<String> {
     let found = text.sentences().iter().find(|sentence| {
-        let begun = sentence.words.iter().filter_map(bits);
-        let begun = begun.fold(0, |all, bits| all | bits);
-        let mut likely = patterns.all.iter().filter(|(_, it)| begun & it == *it);
-        likely.any(|(parts, _)| stands(&sentence.words, parts))
+        let words = format!(" {} ", sentence.words.join(" "));
+        patterns.iter().any(|it| stands(it, &words))
     });
     found.map(|it| it.text.clone())
+}
+
+/// Whether a pattern stands in words, and no negation close before it.
+fn stands(pattern: &Regex, words: &str) -> bool {
+    let mut from = 0;
+    while let Some(found) = pattern.find_at(words, from) {
+        if !is_negated(words[..found.start()].split(' ')) {
+            return true;
+        }
+        // It begins with a blank.
+        from = found.start() + 1;
+    }
+    false
 }
 
 /// Words that turn an instruction into its opposite.
 const NEGATIONS: &str = "not dont never without avoid no cannot shouldnt";
 
-/// Whether a negation stands close before a place; "do not include the conversation history" asks for nothing.
-fn is_negated(words: &[String], at: usize) -> bool {
-    let before = &words[at.saturating_sub(3)..at];
-    before.iter().any(|it| is_among(it, NEGATIONS))
-}
-
-/// Whether the parts stand in the words, in their order and near enough.
-fn stands(words: &[String], parts: &[Vec<Vec<&str>>]) -> bool {
-    let Some((first, rest)) = parts.split_first() else {
-        return true;
-    };
-    (0..words.len()).any(|at| {
-        let behind = behind(&words[at..], first).filter(|_| !is_negated(words, at));
-        behind.is_some_and(|length| follows(&words[at + length..], rest))
-    })
-}
-
-/// Whether the parts follow, each within [`FAR`] words.
-fn follows(words: &[String], parts: &[Vec<Vec<&str>>]) -> bool {
-    let Some((first, rest)) = parts.split_first() else {
-        return true;
-    };
-    (0..words.len().min(FAR + 1)).any(|at| {
-        let behind = behind(&words[at..], first);
-        behind.is_some_and(|length| follows(&words[at + length..], rest))
-    })
-}
-
-/// How many words one of the phrases takes at the beginning.
-fn behind(words: &[String], phrases: &[Vec<&str>]) -> Option<usize> {
-    let begins = |it: &&Vec<&str>| {
-        words.len() >= it.len() && it.iter().zip(words).all(|(one, other)| one == other)
-    };
-    phrases.iter().find(begins).map(Vec::len)
+/// Whether a negation stands at the end of words; "do not include the conversation history" asks for nothing.
+fn is_negated<'a>(words: impl DoubleEndedIterator<Item = &'a str>) -> bool {
+    words.rev().take(3).any(|it| is_among(it, NEGATIONS))
 }
 
 /// The sentence that tells to read a file of credentials.
@@ -175,105 +143,51 @@ fn credential_file(text: &Text<'_>) -> Option<String> {
         };
         let before = words(&lower[..at]);
         let near = before.len().saturating_sub(FAR);
-        (near..before.len()).any(|at| is_among(&before[at], READING) && !is_negated(&before, at))
+        (near..before.len()).any(|at| {
+            let is_asked = is_among(&before[at], READING);
+            is_asked && !is_negated(before[..at].iter().map(String::as_str))
+        })
     });
     found.map(|it| it.text.clone())
 }
 
 /// A tag or a comment that is not for people.
-fn pseudo_tag(text: &str) -> Option<String> {
-    let mut comments = text.match_indices("<!--");
-    // One without words only shows what a comment is.
-    let has_words = |(at, _): &(usize, &str)| {
-        let inner = text[*at..].split("-->").next().unwrap_or_default();
-        inner.contains(char::is_alphanumeric)
-    };
-    let is_tag = |(at, _): &(usize, &str)| {
-        let inner = text[at + 1..].trim_start_matches('/');
-        let name = inner.split(['>', ' ']).next().unwrap_or_default();
-        inner.contains('>') && TAGS.split(',').any(|it| it == name.to_lowercase())
-    };
-    let comment = comments.find(has_words).map(|(at, _)| at);
-    let tag = || Some(text.match_indices('<').find(is_tag)?.0);
-    let at = comment.or_else(|| text.find("[INST]")).or_else(tag)?;
-    Some(text[at..].chars().take(60).collect())
+fn pseudo_tag(text: &Text<'_>) -> Option<String> {
+    let found = TAG.as_ref()?.find(text.content)?;
+    Some(text.content[found.start()..].chars().take(60).collect())
 }
 
-/// All signals.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Signal {
-    Conceal,
-    Override,
-    OtherTools,
-    Credentials,
-    Send,
-    Tags,
-}
+/// The code of a rule, whether what it finds asks for something that the user would not want done, and what shows that in a
+/// text.
+type Signal = (&'static str, bool, fn(&Text<'_>) -> Option<String>);
 
-impl Signal {
-    const ALL: [Self; 6] = [
-        Self::Conceal,
-        Self::Override,
-        Self::OtherTools,
-        Self::Credentials,
-        Self::Send,
-        Self::Tags,
-    ];
-
-    /// What shows it in a text.
-    fn sentence(self, text: &Text<'_>) -> Option<String> {
-        match self {
-            Self::Conceal => pattern(text, &CONCEALING),
-            Self::Override => pattern(text, &OVERRIDING),
-            Self::OtherTools => pattern(text, &OF_OTHER_TOOLS),
-            Self::Credentials => credential_file(text),
-            Self::Send => pattern(text, &SENDING),
-            Self::Tags => pseudo_tag(text.content),
-        }
-    }
-
-    fn message(self) -> &'static str {
-        match self {
-            Self::Conceal => "the text tells the model to conceal something from the user",
-            Self::Override => "the text tells the model to ignore other instructions",
-            Self::OtherTools => "the text changes how the model uses other tools",
-            Self::Credentials => "the text tells the model to read a file of credentials",
-            Self::Send => "the text tells the model to pass on the conversation or its context",
-            Self::Tags => "the text holds a tag or a comment that only a model takes seriously",
-        }
-    }
-
-    /// Whether it asks for something that the user would not want done.
-    fn is_act(self) -> bool {
-        match self {
-            Self::Override | Self::OtherTools | Self::Credentials | Self::Send => true,
-            Self::Conceal | Self::Tags => false,
-        }
-    }
-}
+const SIGNALS: &[Signal] = &[
+    ("E162", false, |text| pattern(text, &CONCEALING)),
+    ("E163", true, |text| pattern(text, &OVERRIDING)),
+    ("E164", true, |text| pattern(text, &OF_OTHER_TOOLS)),
+    ("E165", true, credential_file),
+    ("E166", true, |text| pattern(text, &SENDING)),
+    ("W162", false, pseudo_tag),
+];
 
 /// How bad a signal is beside the others of its text.
 fn severity(text: &Text<'_>) -> Severity {
-    let has = |it: &Signal| it.sentence(text).is_some();
-    let signals: Vec<Signal> = Signal::ALL.into_iter().filter(has).collect();
-    let acts = signals.iter().filter(|it| it.is_act()).count();
-    let (conceals, sends) = (
-        signals.contains(&Signal::Conceal),
-        signals.contains(&Signal::Send),
-    );
+    let shown = |(code, is_act, sentence): &Signal| sentence(text).map(|_| (*code, *is_act));
+    let signals: Vec<(&str, bool)> = SIGNALS.iter().filter_map(shown).collect();
+    let has = |code: &str| signals.iter().any(|it| it.0 == code);
+    let acts = signals.iter().filter(|it| it.1).count();
     match signals.len() {
-        _ if (conceals && acts > 0) || (sends && acts > 1) => Error,
+        _ if (has("E162") && acts > 0) || (has("E166") && acts > 1) => Error,
         0 | 1 => Info,
         _ => Warning,
     }
 }
 
-fn say(signal: Signal, text: &Text<'_>, found: &mut Findings<'_>) {
-    if !text.content.contains([' ', '<']) {
-        return;
-    }
-    if let Some(sentence) = signal.sentence(text) {
-        let finding = found.say(&text.pointer, signal.message());
+fn say(message: &str, text: &Text<'_>, found: &mut Findings<'_>) {
+    let signal = SIGNALS.iter().find(|it| it.0 == found.code());
+    let signal = signal.filter(|_| text.content.contains([' ', '<']));
+    if let Some(sentence) = signal.and_then(|(_, _, sentence)| sentence(text)) {
+        let finding = found.say(&text.pointer, message);
         finding.evidence = Some(sentence);
         finding.severity = severity(text);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{is_among, stem, words};
+use super::{entries::duplicate_tools, is_among, stem, words};
 use crate::inspect::lint::{
     rule::{Findings, rules},
     view::View,
@@ -13,7 +13,7 @@ rules! {
     "W105" "similar-tools" Warning "medium" [go] Server(similar):
         "two tools have nearly the same description" =>
         "say in both descriptions what tells the tools apart, or make one tool of them";
-    "E113" "duplicate-tool-name" Error "very-high" [go] Server(duplicate):
+    "E113" "duplicate-tool-name" Error "very-high" [go] Server(duplicate_tools):
         "two tools have the same name" =>
         "rename one: clients keep only one of them, or refuse the list";
     "W143" "confusable-names" Warning "high" [] Server(confusable):
@@ -38,11 +38,8 @@ const MOST_COMPARED: usize = 3_000;
 fn similar(view: &View<'_>, found: &mut Findings<'_>) {
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut sets: Vec<(usize, Vec<u32>)> = Vec::new();
-    let tools = view
-        .tools
-        .iter()
-        .enumerate()
-        .filter(|(_, tool)| !tool.description.is_empty());
+    let tools = view.tools.iter().enumerate();
+    let tools = tools.filter(|(_, tool)| !tool.description.is_empty());
     for (at, tool) in tools.take(MOST_COMPARED) {
         let mut set: Vec<u32> = Vec::new();
         let said = words(tool.description).into_iter();
@@ -60,18 +57,14 @@ fn similar(view: &View<'_>, found: &mut Findings<'_>) {
     let number = |word: &str| numbers.get(word).copied();
     let pairs = OPPOSITES.split('|').filter_map(|it| it.split_once(' '));
     let opposites: Vec<[Option<u32>; 2]> = pairs.map(|(a, b)| [number(a), number(b)]).collect();
+    let has =
+        |set: &[u32], word: Option<u32>| word.is_some_and(|it| set.binary_search(&it).is_ok());
     let differ = |one: &[u32], other: &[u32]| {
-        let has =
-            |set: &[u32], word: Option<u32>| word.is_some_and(|it| set.binary_search(&it).is_ok());
-        let tells = |[a, b]: &[Option<u32>; 2]| {
-            let (left, right) = (
-                (has(one, *a), has(one, *b)),
-                (has(other, *a), has(other, *b)),
-            );
-            (left == (true, false) && right == (false, true))
-                || (left == (false, true) && right == (true, false))
-        };
-        opposites.iter().any(tells)
+        opposites.iter().any(|pair| {
+            let left = pair.map(|word| has(one, word));
+            let right = pair.map(|word| has(other, word));
+            left[0] != left[1] && right == [left[1], left[0]]
+        })
     };
     for (index, (at, set)) in sets.iter().enumerate() {
         let earlier = sets[..index].iter();
@@ -79,9 +72,8 @@ fn similar(view: &View<'_>, found: &mut Findings<'_>) {
         if let Some((other, _)) = alike.next() {
             let other = view.tools[*other].name;
             let message = format!("the description is nearly that of `{other}`");
-            found
-                .about(Kind::Tool, view.tools[*at].name)
-                .say("/description", message);
+            let found = found.about(Kind::Tool, view.tools[*at].name);
+            found.say("/description", message);
         }
     }
 }
@@ -104,26 +96,11 @@ fn are_alike(one: &[u32], other: &[u32]) -> bool {
     200 * shared >= ALIKE * all
 }
 
-fn duplicate(view: &View<'_>, found: &mut Findings<'_>) {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for tool in &view.tools {
-        let times = times.entry(tool.name).or_default();
-        *times += 1;
-        if *times == 2 {
-            let message = format!("the name `{}` is listed more than once", tool.name);
-            found.about(Kind::Tool, tool.name).say("/name", message);
-        }
-    }
-}
-
 fn confusable(view: &View<'_>, found: &mut Findings<'_>) {
     let mut first: HashMap<String, &str> = HashMap::new();
     for tool in &view.tools {
-        let plain: String = tool
-            .name
-            .chars()
-            .filter(|it| it.is_alphanumeric())
-            .collect();
+        let mut plain = tool.name.to_owned();
+        plain.retain(char::is_alphanumeric);
         let other = *first.entry(plain.to_lowercase()).or_insert(tool.name);
         if other != tool.name {
             let message = format!("the name differs from `{other}` only by case or separators");

@@ -32,19 +32,15 @@ fn grammar(tool: &Tool<'_>, found: &mut Findings<'_>) {
     if tool.name.is_empty() {
         found.say("/name", "the tool has no name");
     } else if !is_plain(tool.name, "_-.", 128) {
-        found.say(
-            "/name",
-            format!("MCP does not allow the name `{}`", tool.name),
-        );
+        let message = format!("MCP does not allow the name `{}`", tool.name);
+        found.say("/name", message);
     }
 }
 
 fn name(tool: &Tool<'_>, found: &mut Findings<'_>) {
     if is_plain(tool.name, "_-.", 128) && !is_plain(tool.name, "_-", 64) {
-        found.say(
-            "/name",
-            format!("some model APIs refuse the name `{}`", tool.name),
-        );
+        let message = format!("some model APIs refuse the name `{}`", tool.name);
+        found.say("/name", message);
     }
 }
 
@@ -62,10 +58,8 @@ fn properties(tool: &Tool<'_>, found: &mut Findings<'_>) {
 fn root(tool: &Tool<'_>, found: &mut Findings<'_>) {
     for word in BRANCHES {
         if tool.input.as_ref().is_some_and(|it| it.get(word).is_some()) {
-            found.say(
-                format!("/inputSchema/{word}"),
-                format!("`{word}` is at the root of `inputSchema`"),
-            );
+            let message = format!("`{word}` is at the root of `inputSchema`");
+            found.say(format!("/inputSchema/{word}"), message);
         }
     }
 }

@@ -43,79 +43,59 @@ const FORMATTED: &str = "query search email url uri phone address username name 
 const HARMLESS_TOKENS: &str = "page next previous cursor continuation continue sync progress start end stop max min resume pagination \
     idempotency cancellation change link";
 
-fn untyped(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    for it in tool
-        .parameters
-        .iter()
-        .filter(|it| !it.has(&["type", "enum", "const"]))
-    {
-        let message = format!("the parameter `{}` has no type", it.name);
-        found.say(&it.pointer, message);
+/// Writes about each parameter that is wrong what it is and what it lacks.
+fn tell(
+    (tool, found): (&Tool<'_>, &mut Findings<'_>),
+    is_wrong: impl Fn(&Parameter<'_>) -> bool,
+    (what, lacks): (&str, &str),
+) {
+    for it in tool.parameters.iter().filter(|it| is_wrong(it)) {
+        found.say(&it.pointer, format!("the {what} `{}` {lacks}", it.name));
     }
+}
+
+fn untyped(tool: &Tool<'_>, found: &mut Findings<'_>) {
+    let is_untyped = |it: &Parameter<'_>| !it.has(&["type", "enum", "const"]);
+    tell((tool, found), is_untyped, ("parameter", "has no type"));
 }
 
 fn required(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    undescribed(tool, found, true);
+    let is_bare = |it: &Parameter<'_>| it.is_required && !it.is_described();
+    let message = ("required parameter", "has no description");
+    tell((tool, found), is_bare, message);
 }
 
 fn optional(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    undescribed(tool, found, false);
-}
-
-fn undescribed(tool: &Tool<'_>, found: &mut Findings<'_>, is_required: bool) {
-    let word = if is_required { "required" } else { "optional" };
-    let parameters = tool
-        .parameters
-        .iter()
-        .filter(|it| it.is_required == is_required);
-    for it in parameters.filter(|it| !it.is_described()) {
-        let message = format!("the {word} parameter `{}` has no description", it.name);
-        found.say(&it.pointer, message);
-    }
+    let is_bare = |it: &Parameter<'_>| !it.is_required && !it.is_described();
+    let message = ("optional parameter", "has no description");
+    tell((tool, found), is_bare, message);
 }
 
 /// Keywords that narrow a text down or show one.
 const SHOWN: [&str; 4] = ["enum", "const", "examples", "default"];
 
 fn unconstrained(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let is_free = |it: &&Parameter<'_>| {
+    let is_free = |it: &Parameter<'_>| {
         let narrowed = it.has(&SHOWN) || it.has(&["pattern", "format", "minLength", "maxLength"]);
         it.is_required && it.is("string") && !narrowed
     };
-    for it in tool.parameters.iter().filter(is_free) {
-        let message = format!(
-            "the required text `{}` has neither a constraint nor an example",
-            it.name
-        );
-        found.say(&it.pointer, message);
-    }
+    let message = ("required text", "has neither a constraint nor an example");
+    tell((tool, found), is_free, message);
 }
 
 fn generic(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let is_generic = |it: &&Parameter<'_>| is_among(&it.name.to_lowercase(), GENERIC);
-    for it in tool
-        .parameters
-        .iter()
-        .filter(is_generic)
-        .filter(|it| !it.is_described())
-    {
-        let message = format!(
-            "the parameter `{}` has a generic name and no description",
-            it.name
-        );
-        found.say(&it.pointer, message);
-    }
+    let is_generic = |it: &Parameter<'_>| is_among(&it.name.to_lowercase(), GENERIC);
+    let is_bare = |it: &Parameter<'_>| is_generic(it) && !it.is_described();
+    let message = ("parameter", "has a generic name and no description");
+    tell((tool, found), is_bare, message);
 }
 
 fn no_example(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let is_formatted = |it: &&Parameter<'_>| {
+    let is_formatted = |it: &Parameter<'_>| {
         let by_name = it.words.iter().any(|word| is_among(word, FORMATTED));
         by_name && it.is("string") && !it.has(&SHOWN)
     };
-    for it in tool.parameters.iter().filter(is_formatted) {
-        let message = format!("the parameter `{}` has no example", it.name);
-        found.say(&it.pointer, message);
-    }
+    tell((tool, found), is_formatted, ("parameter", "has no example"));
 }
 
 fn secret(tool: &Tool<'_>, found: &mut Findings<'_>) {
@@ -124,11 +104,12 @@ fn secret(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let mut pairs = said.windows(2);
     let is_harmless =
         pairs.any(|it| is_among(&it[0], HARMLESS_TOKENS) && it[1].starts_with("token"));
-    let is_meant = |it: &&Parameter<'_>| is_secret(it) && !(is_harmless && it.words == ["token"]);
-    for it in tool.parameters.iter().filter(is_meant) {
-        let message = format!("the parameter `{}` asks the model for a secret", it.name);
-        found.say(&it.pointer, message);
-    }
+    let is_meant = |it: &Parameter<'_>| is_secret(it) && !(is_harmless && it.words == ["token"]);
+    tell(
+        (tool, found),
+        is_meant,
+        ("parameter", "asks the model for a secret"),
+    );
 }
 
 /// Whether the end of the name says that it is a secret: `access_token` is one, `jwt_claim_id` and `max_tokens` are none.

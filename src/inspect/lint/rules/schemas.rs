@@ -47,14 +47,9 @@ const BOUNDS: [[&str; 2]; 5] = [
 fn not_object(tool: &Tool<'_>, found: &mut Findings<'_>) {
     match &tool.input {
         None => {
-            let renamed = tool
-                .json
-                .get("input_schema")
-                .map(|_| ": it is called `input_schema` here");
-            found.say(
-                "/inputSchema",
-                format!("`inputSchema` is missing{}", renamed.unwrap_or_default()),
-            );
+            let renamed = tool.json.get("input_schema");
+            let renamed = renamed.map_or("", |_| ": it is called `input_schema` here");
+            found.say("/inputSchema", format!("`inputSchema` is missing{renamed}"));
         }
         Some(schema) if schema.get("type") != Some(&"object".into()) => {
             let message = match schema.get("type") {
@@ -71,10 +66,8 @@ fn invalid(tool: &Tool<'_>, found: &mut Findings<'_>) {
     for schema in tool.schemas().filter(|it| dangling(it).next().is_none()) {
         if let (true, Some(why)) = (schema.root.is_object(), schema.invalid()) {
             let name = &schema.pointer[1..];
-            found.say(
-                schema.pointer,
-                format!("`{name}` is not a valid schema: {why}"),
-            );
+            let message = format!("`{name}` is not a valid schema: {why}");
+            found.say(schema.pointer, message);
         }
     }
 }
@@ -83,32 +76,26 @@ fn invalid(tool: &Tool<'_>, found: &mut Findings<'_>) {
 fn dangling<'a>(schema: &'a Schema<'_>) -> impl Iterator<Item = (&'a Place<'a>, &'a str)> {
     schema.places().iter().filter_map(|place| {
         let reference = place.schema.get("$ref")?.as_str()?;
-        schema
-            .target(reference)
-            .is_none()
-            .then_some((place, reference))
+        let is_lost = schema.target(reference).is_none();
+        is_lost.then_some((place, reference))
     })
 }
 
 fn unresolved(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    for schema in tool.schemas() {
-        for (place, reference) in dangling(schema) {
-            let message = if reference.starts_with('#') {
-                format!("nothing stands at `{reference}`")
-            } else {
-                format!("`{reference}` is in another document")
-            };
-            found.say(format!("{}/$ref", place.pointer), message);
-        }
+    for (place, reference) in tool.schemas().flat_map(dangling) {
+        let message = if reference.starts_with('#') {
+            format!("nothing stands at `{reference}`")
+        } else {
+            format!("`{reference}` is in another document")
+        };
+        found.say(format!("{}/$ref", place.pointer), message);
     }
 }
 
 fn unsatisfiable(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    for schema in tool.schemas() {
-        for place in schema.places() {
-            if let Some(why) = contradiction(place.schema) {
-                found.say(&place.pointer, format!("no value satisfies this: {why}"));
-            }
+    for place in tool.schemas().flat_map(Schema::places) {
+        if let Some(why) = contradiction(place.schema) {
+            found.say(&place.pointer, format!("no value satisfies this: {why}"));
         }
     }
 }
@@ -130,90 +117,80 @@ fn contradiction(schema: &Map<String, Value>) -> Option<String> {
     }
     let fits = |value: &Value| kinds.is_empty() || kinds.iter().any(|word| is_of(value, word));
     if choices.is_some_and(|it| !it.iter().any(fits)) {
-        return Some(format!(
-            "no value of `enum` is of type {}",
-            kinds.join(" or ")
-        ));
+        let kinds = kinds.join(" or ");
+        return Some(format!("no value of `enum` is of type {kinds}"));
     }
     let properties = schema.get("properties").and_then(Value::as_object)?;
     let required = schema.get("required").and_then(Value::as_array)?;
     let required = required.iter().filter_map(Value::as_str);
     let mut never = required.filter(|name| properties.get(*name) == Some(&Value::Bool(false)));
-    never
-        .next()
-        .map(|name| format!("`{name}` is required, and its schema is false"))
+    let name = never.next()?;
+    Some(format!("`{name}` is required, and its schema is false"))
 }
 
 fn values(tool: &Tool<'_>, found: &mut Findings<'_>) {
     for schema in tool.schemas() {
         for place in schema.places() {
-            for (at, value) in stated(place.schema) {
+            for (keyword, at, value) in stated(place.schema) {
                 if schema.takes(place.schema, value) == Some(false) {
-                    let (keyword, shown) = (&at[1..], value.to_string());
-                    let keyword = keyword.split('/').next().unwrap_or_default();
                     let message = format!("a value of `{keyword}` violates its own schema");
-                    found
-                        .say(format!("{}{at}", place.pointer), message)
-                        .evidence = Some(shown);
+                    let pointer = format!("{}/{keyword}{at}", place.pointer);
+                    found.say(pointer, message).evidence = Some(value.to_string());
                 }
             }
         }
     }
 }
 
-/// The values that a schema shows, each with its place in the schema. Choices that all contradict are unsatisfiable.
-fn stated(schema: &Map<String, Value>) -> Vec<(String, &Value)> {
-    let mut all: Vec<(String, &Value)> = Vec::new();
-    all.extend(schema.get("default").map(|it| ("/default".to_owned(), it)));
-    let is_contradiction = contradiction(schema).is_some();
+/// The values that a schema shows, each with its keyword and its place there. Choices that all contradict are unsatisfiable.
+fn stated(schema: &Map<String, Value>) -> Vec<(&'static str, String, &Value)> {
+    let default = schema.get("default");
+    let mut all: Vec<_> = default
+        .map(|it| ("default", String::new(), it))
+        .into_iter()
+        .collect();
     for keyword in ["examples", "enum"] {
-        let values = schema.get(keyword).and_then(Value::as_array);
-        let values = values.filter(|_| !is_contradiction).into_iter().flatten();
+        let values = schema
+            .get(keyword)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         all.extend(
             values
                 .enumerate()
-                .map(|(at, it)| (format!("/{keyword}/{at}"), it)),
+                .map(|(at, it)| (keyword, format!("/{at}"), it)),
         );
+    }
+    if contradiction(schema).is_some() {
+        all.retain(|(keyword, _, _)| *keyword == "default");
     }
     all
 }
 
 fn unknown_required(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    for schema in tool.schemas() {
-        for place in schema.places() {
-            let required = place.schema.get("required").and_then(Value::as_array);
-            let Some(properties) = place.schema.get("properties").and_then(Value::as_object) else {
-                continue;
-            };
-            // What a branch or a reference declares is declared too.
-            let elsewhere = ["patternProperties", "$ref", "allOf", "anyOf", "oneOf"];
-            if elsewhere.iter().any(|it| place.schema.contains_key(*it)) {
-                continue;
-            }
-            for name in required.into_iter().flatten().filter_map(Value::as_str) {
-                if !properties.contains_key(name) {
-                    let message = format!("`required` names `{name}`, which is not declared");
-                    found.say(format!("{}/required", place.pointer), message);
-                }
+    for Place { pointer, schema } in tool.schemas().flat_map(Schema::places) {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            continue;
+        };
+        // What a branch or a reference declares is declared too.
+        let elsewhere = ["patternProperties", "$ref", "allOf", "anyOf", "oneOf"];
+        let required = schema.get("required").and_then(Value::as_array);
+        let required = required.filter(|_| !elsewhere.iter().any(|it| schema.contains_key(*it)));
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !properties.contains_key(name) {
+                let message = format!("`required` names `{name}`, which is not declared");
+                found.say(format!("{pointer}/required"), message);
             }
         }
     }
 }
 
 fn open(tool: &Tool<'_>, found: &mut Findings<'_>) {
-    let is_stated = |schema: &Schema<'_>| {
-        let keywords = ["additionalProperties", "unevaluatedProperties"];
-        keywords.into_iter().any(|it| schema.get(it).is_some())
-    };
-    if tool
-        .input
-        .as_ref()
-        .is_some_and(|it| it.root.is_object() && !is_stated(it))
-    {
-        found.say(
-            "/inputSchema",
-            "`inputSchema` does not state `additionalProperties`",
-        );
+    let schema = tool.input.as_ref().filter(|it| it.root.is_object());
+    let keywords = ["additionalProperties", "unevaluatedProperties"];
+    if schema.is_some_and(|it| keywords.iter().all(|keyword| it.get(keyword).is_none())) {
+        let message = "`inputSchema` does not state `additionalProperties`";
+        found.say("/inputSchema", message);
     }
 }
 
@@ -221,12 +198,12 @@ fn output(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let Some(schema) = &tool.output else {
         return;
     };
-    if !schema.root.is_object() {
-        found.say("/outputSchema", "`outputSchema` is not an object");
+    let message = if !schema.root.is_object() {
+        "`outputSchema` is not an object"
     } else if !tool.is_of_any_type && schema.get("type") != Some(&"object".into()) {
-        found.say(
-            "/outputSchema",
-            "`outputSchema` does not state `\"type\": \"object\"`",
-        );
-    }
+        "`outputSchema` does not state `\"type\": \"object\"`"
+    } else {
+        return;
+    };
+    found.say("/outputSchema", message);
 }

@@ -17,25 +17,15 @@ fn secret(text: &Text<'_>, found: &mut Findings<'_>) {
         return;
     };
     let begin: String = key.chars().take(4).collect();
-    let finding = found.say(
-        &text.pointer,
-        "the text holds what looks like a key of a service",
-    );
+    let message = "the text holds what looks like a key of a service";
+    let finding = found.say(&text.pointer, message);
     finding.evidence = Some(format!("{begin}{REDACTED}"));
 }
 
 /// Whether a key only shows how keys look.
 fn is_placeholder(key: &str) -> bool {
     let lower = key.to_lowercase();
-    let says = [
-        "example",
-        "your",
-        "xxxx",
-        "placeholder",
-        "redacted",
-        "1234567890",
-        "abcdef",
-    ];
+    let mut says = "example your xxxx placeholder redacted 1234567890 abcdef".split(' ');
     let signs: std::collections::BTreeSet<char> = lower.chars().collect();
-    says.into_iter().any(|it| lower.contains(it)) || signs.len() < 10
+    says.any(|it| lower.contains(it)) || signs.len() < 10
 }

@@ -25,23 +25,18 @@ rules! {
 }
 
 fn icons(view: &View<'_>, found: &mut Findings<'_>) {
-    let server = view
-        .offer
-        .said("serverInfo")
-        .map(|it| (Kind::Server, "", "/serverInfo", it));
-    let entries = view
-        .entries
-        .iter()
-        .map(|it| (it.kind, it.name, "", it.json));
+    let server = view.offer.said("serverInfo");
+    let server = server.map(|it| (Kind::Server, "", "/serverInfo", it));
+    let entries = view.entries.iter();
+    let entries = entries.map(|it| (it.kind, it.name, "", it.json));
     for (kind, name, above, json) in server.into_iter().chain(entries) {
         let icons = json.get("icons").and_then(Value::as_array);
         for (at, icon) in icons.into_iter().flatten().enumerate() {
             let source = icon.get("src").and_then(Value::as_str).unwrap_or_default();
             if !source.starts_with("https://") && !source.starts_with("data:") {
                 let message = "the icon is neither at an https address nor a data URI";
-                let finding = found
-                    .about(kind, name)
-                    .say(format!("{above}/icons/{at}/src"), message);
+                let pointer = format!("{above}/icons/{at}/src");
+                let finding = found.about(kind, name).say(pointer, message);
                 finding.evidence = Some(source.to_owned());
             }
         }
@@ -59,23 +54,14 @@ fn version(view: &View<'_>, found: &mut Findings<'_>) {
 
 fn empty(view: &View<'_>, found: &mut Findings<'_>) {
     for listing in [Listing::Tools, Listing::Prompts, Listing::Resources] {
-        let is_empty = |it: Listing| view.offer.catalog.list(it).is_none_or(<[Value]>::is_empty);
-        let is_declared = view
-            .offer
-            .said("capabilities")
-            .and_then(|it| it.get(member(listing)));
-        // Templates are resources too.
-        let other = if listing == Listing::Resources {
-            Listing::ResourceTemplates
-        } else {
-            listing
-        };
-        if is_declared.is_some() && is_empty(listing) && is_empty(other) {
-            let name = member(listing);
-            found.say(
-                format!("/capabilities/{name}"),
-                format!("`{name}` is declared, and the list is empty"),
-            );
+        let name = member(listing);
+        let is_empty = view.offer.entries(listing).is_empty()
+            // Templates are resources too.
+            && (listing != Listing::Resources
+                || view.offer.entries(Listing::ResourceTemplates).is_empty());
+        if is_empty && view.offer.declares(name) {
+            let message = format!("`{name}` is declared, and the list is empty");
+            found.say(format!("/capabilities/{name}"), message);
         }
     }
 }

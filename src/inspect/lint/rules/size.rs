@@ -29,19 +29,18 @@ const BYTES_OF_A_TOKEN: usize = 4;
 
 /// About how many tokens a model spends on a tool: a quarter of the bytes of its name, description and input schema.
 pub(in crate::inspect::lint) fn tokens(tool: &Tool<'_>) -> usize {
-    let schema = tool
-        .input
-        .as_ref()
-        .map_or(0, |it| it.root.to_string().len());
+    let schema = tool.input.as_ref();
+    let schema = schema.map_or(0, |it| it.root.to_string().len());
     (tool.name.len() + tool.description.len() + schema) / BYTES_OF_A_TOKEN
 }
 
 fn all_tools(view: &View<'_>, found: &mut Findings<'_>) {
     let tokens: usize = view.tools.iter().map(tokens).sum();
     if tokens > 8_000 {
+        let all = "all tools together take about";
         found.say(
             "",
-            format!("all tools together take about {tokens} tokens, estimated from their size"),
+            format!("{all} {tokens} tokens, estimated from their size"),
         );
     }
 }
@@ -56,29 +55,24 @@ fn many(view: &View<'_>, found: &mut Findings<'_>) {
 fn deep(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let depth = tool.input.as_ref().map_or(0, Schema::depth);
     if depth > 3 {
-        found.say(
-            "/inputSchema",
-            format!("the input is nested {depth} levels deep"),
-        );
+        let message = format!("the input is nested {depth} levels deep");
+        found.say("/inputSchema", message);
     }
 }
 
 fn large(tool: &Tool<'_>, found: &mut Findings<'_>) {
     let tokens = tokens(tool);
     if tokens > 1_000 {
-        found.say(
-            "",
-            format!("the tool takes about {tokens} tokens, estimated from its size"),
-        );
+        let message = format!("the tool takes about {tokens} tokens, estimated from its size");
+        found.say("", message);
     }
 }
 
 fn instructions(view: &View<'_>, found: &mut Findings<'_>) {
     let tokens = view.offer.instructions().unwrap_or_default().len() / BYTES_OF_A_TOKEN;
     if tokens > 2_000 {
-        found.say(
-            "/instructions",
-            format!("the instructions take about {tokens} tokens, estimated from their size"),
-        );
+        let message =
+            format!("the instructions take about {tokens} tokens, estimated from their size");
+        found.say("/instructions", message);
     }
 }
