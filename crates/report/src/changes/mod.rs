@@ -24,7 +24,6 @@ use serde_json::Value;
 
 pub(crate) use self::shown::subject;
 pub use self::shown::{details, json, markdown, text};
-use self::{entry::Found, wording::difference};
 use crate::cleaner::one_line;
 use mcp::observation::catalog::Listing;
 use text::{clean, head};
@@ -89,6 +88,32 @@ pub struct Change {
 }
 
 impl Change {
+    /// A change of nothing in particular, with texts as the server wrote them.
+    fn new(level: Level, what: impl Into<String>) -> Self {
+        Self {
+            level,
+            listing: None,
+            name: String::new(),
+            what: what.into(),
+            wording: None,
+            witness: None,
+            unproven: None,
+            is_hint: false,
+        }
+    }
+
+    /// Says what it is a change of, and makes its texts safe to print.
+    fn of(self, listing: Option<Listing>, name: &str) -> Self {
+        let shown = |text: &str| one_line(&clean(text));
+        Self {
+            listing,
+            name: head(&shown(name), LONGEST_NAME),
+            what: shown(&self.what),
+            wording: self.wording.as_deref().map(shown),
+            ..self
+        }
+    }
+
     /// It on one line.
     pub fn sentence(&self) -> String {
         format!("{} {}", subject(self), self.what)
@@ -129,50 +154,41 @@ pub fn member(listing: Listing) -> &'static str {
 /// Compares two catalogs.
 pub fn compare(old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
-    // A bare list tells nothing of the rest; a whole catalog has what is not in it not at all.
-    let is_whole = |it: &Value| it.get("capabilities").is_some();
-    let is_told = |member: &str| {
-        let tells = |it: &Value| is_whole(it) || it.get(member).is_some();
-        tells(old) && tells(new)
+    let mut part = |member: &str, noun: &str, compare: &dyn Fn(&Value, &Value) -> Vec<Change>| {
+        // A bare list tells nothing of the rest; a whole catalog has what is not in it not at all.
+        let is_told = |it: &Value| it.get("capabilities").or(it.get(member)).is_some();
+        let is_empty = |it: &Value| it.as_array().map_or(it.is_null(), Vec::is_empty);
+        let (old_part, new_part) = (&old[member], &new[member]);
+        if is_told(old) && is_told(new) {
+            changes.all.extend(compare(old_part, new_part));
+        } else if !is_empty(old_part) || !is_empty(new_part) {
+            changes.uncompared.push(noun.to_owned());
+        }
     };
-    for (member, compare) in [
-        (
-            "capabilities",
-            capabilities as fn(&Value, &Value) -> Vec<Change>,
-        ),
-        ("instructions", instructions),
-    ] {
-        if is_told(member) {
-            let get = |it: &Value| it.get(member).cloned().unwrap_or_default();
-            changes.all.extend(compare(&get(old), &get(new)));
-        } else if old.get(member).or(new.get(member)).is_some() {
-            changes.uncompared.push(member.to_owned());
-        }
-    }
+    part("capabilities", "capabilities", &capabilities);
+    part("instructions", "instructions", &instructions);
     for listing in Listing::ALL {
-        let list = |it: &'_ Value| it.get(member(listing)).and_then(Value::as_array).cloned();
-        if is_told(member(listing)) {
-            let [old, new] = [old, new].map(|it| list(it).unwrap_or_default());
-            changes.all.extend(entries(listing, &old, &new));
-        } else if list(old).or(list(new)).is_some_and(|it| !it.is_empty()) {
-            changes.uncompared.push(format!("{}s", listing.entry()));
-        }
+        let noun = format!("{}s", listing.entry());
+        part(member(listing), &noun, &|old, new| {
+            let [old, new] = [old, new].map(|it| it.as_array().map_or(&[][..], Vec::as_slice));
+            entries(listing, old, new)
+        });
     }
     changes.all.sort_by_key(|it| std::cmp::Reverse(it.level));
     changes
 }
 
+/// Entries by name or URI.
+type Named<'a> = BTreeMap<&'a str, &'a Value>;
+
 /// What changed in a list.
 pub(crate) fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Change> {
     let (before, now) = (by_name(listing, old), by_name(listing, new));
-    let gone: BTreeMap<_, _> = before
-        .iter()
-        .filter(|(name, _)| !now.contains_key(*name))
-        .collect();
-    let come: BTreeMap<_, _> = now
-        .iter()
-        .filter(|(name, _)| !before.contains_key(*name))
-        .collect();
+    let [gone, come] = [(&before, &now), (&now, &before)].map(|(here, there)| {
+        let mut alone = here.clone();
+        alone.retain(|name, _| !there.contains_key(name));
+        alone
+    });
     let names: BTreeSet<&str> = before.keys().chain(now.keys()).copied().collect();
     let mut changes = Vec::new();
     for name in names {
@@ -183,7 +199,7 @@ pub(crate) fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Cha
                     Some(other) => format!("was removed; perhaps it is `{other}` now"),
                     None => "was removed".to_owned(),
                 };
-                vec![Found::new(Level::Breaking, what)]
+                vec![Change::new(Level::Breaking, what)]
             }
             (None, Some(new)) => {
                 let mut added = entry::added(new);
@@ -202,10 +218,10 @@ pub(crate) fn entries(listing: Listing, old: &[Value], new: &[Value]) -> Vec<Cha
 }
 
 /// The entries of a list by name or URI; the first of duplicates counts.
-fn by_name(listing: Listing, list: &[Value]) -> BTreeMap<&str, &Value> {
+fn by_name(listing: Listing, list: &[Value]) -> Named<'_> {
     let mut all = BTreeMap::new();
     for entry in list {
-        if let Some(name) = entry.get(listing.key()).and_then(Value::as_str) {
+        if let Some(name) = entry[listing.key()].as_str() {
             all.entry(name).or_insert(entry);
         }
     }
@@ -227,55 +243,33 @@ fn capabilities(old: &Value, new: &Value) -> Vec<Change> {
             () if one == off => (Level::Safe, "is declared now".to_owned()),
             () => (Level::Risky, format!("{one} → {other}")),
         };
-        changes.push(Found::new(level, what).of(None, &format!("capability {name}")));
+        changes.push(Change::new(level, what).of(None, &format!("capability {name}")));
     }
     changes
 }
 
-/// The capabilities by their paths. An empty one counts as `true`.
+/// The capabilities by their paths. One that is an object counts as `true`.
 fn paths(capabilities: &Value) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
-    let mut waiting = vec![(String::new(), capabilities)];
-    while let Some((path, value)) = waiting.pop() {
-        let below = value.as_object().into_iter().flatten();
-        waiting.extend(below.map(|(name, it)| match path.as_str() {
-            "" => (name.clone(), it),
-            path => (format!("{path}.{name}"), it),
-        }));
-        let value = if value.is_object() {
-            &Value::Bool(true)
-        } else {
-            value
-        };
-        if !path.is_empty() {
-            all.insert(path, value.clone());
-        }
+    for (name, value) in capabilities.as_object().into_iter().flatten() {
+        let below = paths(value).into_iter();
+        all.extend(below.map(|(path, it)| (format!("{name}.{path}"), it)));
+        let is_object = value.is_object();
+        all.insert(
+            name.clone(),
+            if is_object {
+                true.into()
+            } else {
+                value.clone()
+            },
+        );
     }
     all
 }
 
 /// What changed in the text for the model.
 fn instructions(old: &Value, new: &Value) -> Vec<Change> {
-    let hidden = risk::compare(old, new);
-    let said = entry::text("instructions", (old.as_str(), new.as_str()));
-    let found = said.into_iter().chain(hidden);
+    let said = entry::text("instructions", [old, new]).into_iter();
+    let found = said.chain(risk::compare(old, new));
     found.map(|it| it.of(None, "instructions")).collect()
-}
-
-impl Found {
-    fn of(self, listing: Option<Listing>, name: &str) -> Change {
-        let shown = |text: &str| one_line(&clean(text));
-        Change {
-            level: self.level,
-            listing,
-            name: head(&shown(name), LONGEST_NAME),
-            what: shown(&self.what),
-            wording: self
-                .wording
-                .map(|(old, new)| shown(&difference(&old, &new))),
-            witness: self.witness,
-            unproven: self.unproven.map(Cow::Borrowed),
-            is_hint: self.is_hint,
-        }
-    }
 }

@@ -1,9 +1,8 @@
 //! Which new entry an old one may be under another name. Only a hint: for callers it is gone.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
+use super::Named;
 use mcp::observation::catalog::Listing;
 use text::nearest;
 
@@ -14,10 +13,10 @@ const MOST_PAIRS: usize = 2_000;
 pub(super) fn mutual<'a>(
     listing: Listing,
     (name, entry): (&str, &Value),
-    (others, own): (&BTreeMap<&&'a str, &&'a Value>, &BTreeMap<&&str, &&Value>),
+    (others, own): (&Named<'a>, &Named<'_>),
 ) -> Option<&'a str> {
     let other = partner(listing, (name, entry), others)?;
-    let back = partner(listing, (other, others.get(&other)?), own);
+    let back = partner(listing, (other, others.get(other)?), own);
     (back == Some(name)).then_some(other)
 }
 
@@ -25,7 +24,7 @@ pub(super) fn mutual<'a>(
 fn partner<'a>(
     listing: Listing,
     (name, entry): (&str, &Value),
-    others: &BTreeMap<&&'a str, &&'a Value>,
+    others: &Named<'a>,
 ) -> Option<&'a str> {
     if others.len() > MOST_PAIRS {
         return None;
@@ -41,5 +40,5 @@ fn partner<'a>(
     if let (true, Some((found, _)), None) = (says_something, alike.next(), alike.next()) {
         return Some(found);
     }
-    nearest(name, others.keys().map(|it| **it))
+    nearest(name, others.keys().copied())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Level, entry::Found};
+use super::{Change, Level};
 use mcp::json::walk::walk;
 use text::{
     clean, head,
@@ -33,7 +33,7 @@ const MOST_NAMED: usize = 3;
 const SHOWN: usize = 60;
 
 /// What speaks to the model alone in the texts of an entry, and did not before.
-pub(super) fn compare(old: &Value, new: &Value) -> Vec<Found> {
+pub(super) fn compare(old: &Value, new: &Value) -> Vec<Change> {
     let (before, now) = (texts(old), texts(new));
     let said = [&before, &now].map(|texts| {
         let texts: Vec<String> = texts.iter().map(|it| it.to_lowercase()).collect();
@@ -44,11 +44,10 @@ pub(super) fn compare(old: &Value, new: &Value) -> Vec<Found> {
     let words: Vec<String> = words.take(MOST_NAMED).map(|it| format!("`{it}`")).collect();
     let words = words.join(", ");
     let words = (!words.is_empty()).then(|| format!("has new instructions for the model: {words}"));
-    let mut hidden = now.difference(&before).filter_map(|it| hidden(it));
-    let hidden = hidden.next();
+    let hidden = now.difference(&before).find_map(|it| hidden(it));
     let hidden = hidden.map(|it| format!("has hidden characters in a text: {it}"));
     let found = words.into_iter().chain(hidden);
-    found.map(|it| Found::new(Level::Risky, it)).collect()
+    found.map(|it| Change::new(Level::Risky, it)).collect()
 }
 
 /// All texts of an entry, what nobody sees as `\u{…}`: stored catalogs are cleaned already.

@@ -1,10 +1,12 @@
 //! What changed in the schema of arguments or results, by parameter.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::{
-    Level,
-    entry::{Found, shown, text},
+    Change, Level,
+    entry::{shown, text},
 };
 use crate::inclusion::{self, Declaration, Gap, Place, Proof, Rule, Search};
 
@@ -25,21 +27,17 @@ enum Larger {
 }
 
 /// What changed; `noun` is what a property is called.
-pub(super) fn compare((noun, flow): (&str, Flow), old: &Value, new: &Value) -> Vec<Found> {
+pub(super) fn compare((noun, flow): (&str, Flow), old: &Value, new: &Value) -> Vec<Change> {
     if old == new {
         return Vec::new();
     }
-    let declared = inclusion::declarations(old, new);
-    // What does no harm needs no witness.
+    let gaps = |larger, search| match larger {
+        Larger::Old => inclusion::gaps(old, new, search),
+        Larger::New => inclusion::gaps(new, old, search),
+    };
     let (harmful, harmless) = match flow {
-        Flow::In => (
-            (Larger::Old, inclusion::gaps(old, new, Search::Witness)),
-            (Larger::New, inclusion::gaps(new, old, Search::Nothing)),
-        ),
-        Flow::Out => (
-            (Larger::New, inclusion::gaps(new, old, Search::Witness)),
-            (Larger::Old, inclusion::gaps(old, new, Search::Nothing)),
-        ),
+        Flow::In => (Larger::Old, Larger::New),
+        Flow::Out => (Larger::New, Larger::Old),
     };
     let subject = |path: &str| match path {
         "" => format!("all {noun}s"),
@@ -47,42 +45,33 @@ pub(super) fn compare((noun, flow): (&str, Flow), old: &Value, new: &Value) -> V
     };
     let mut all = Vec::new();
     let mut told: Vec<(String, Option<Rule>)> = Vec::new();
-    for gap in harmful.1 {
+    for gap in gaps(harmful, Search::Witness) {
         told.push((gap.path.clone(), Some(gap.rule.clone())));
         let level = level(&gap, flow);
-        all.push(found(&subject(&gap.path), level, harmful.0, gap));
+        all.push(found(&subject(&gap.path), level, harmful, gap));
     }
-    for (place, declaration) in declared {
+    for (place, declaration) in inclusion::declarations(old, new) {
         let path = path(&place);
-        let is_told = match &declaration {
-            Declaration::Removed | Declaration::Added => {
-                told.iter().any(|(other, _)| *other == path)
-            }
-            Declaration::Said(..) => false,
-        };
-        if !is_told {
-            all.extend(declaration_found(
-                &subject(&path),
-                (flow, old, &place),
-                &declaration,
-            ));
+        let is_said = matches!(declaration, Declaration::Said(..));
+        if is_said || !told.iter().any(|(other, _)| *other == path) {
+            let of = (flow, old, &place);
+            all.extend(declaration_found(&subject(&path), of, &declaration));
         }
-        if declaration == Declaration::Removed || declaration == Declaration::Added {
+        if !is_said {
             told.push((path, None));
         }
     }
-    for gap in harmless.1 {
+    // What does no harm needs no witness.
+    for gap in gaps(harmless, Search::Nothing) {
         let is_known = |(path, rule): &(String, Option<Rule>)| {
-            *path == gap.path
-                && (rule.is_none() || gap.rule != Rule::Values && *rule == Some(gap.rule.clone()))
-                || rule.is_none()
-                    && gap
-                        .path
-                        .strip_prefix(path.as_str())
-                        .is_some_and(|it| it.starts_with(['.', '[']))
+            let behind = gap.path.strip_prefix(path.as_str());
+            match rule {
+                None => behind.is_some_and(|it| it.is_empty() || it.starts_with(['.', '['])),
+                Some(rule) => behind == Some("") && gap.rule != Rule::Values && *rule == gap.rule,
+            }
         };
         if !told.iter().any(is_known) {
-            all.push(found(&subject(&gap.path), Level::Safe, harmless.0, gap));
+            all.push(found(&subject(&gap.path), Level::Safe, harmless, gap));
         }
     }
     all
@@ -100,21 +89,16 @@ fn level(gap: &Gap, flow: Flow) -> Level {
     }
 }
 
-fn found(subject: &str, level: Level, larger: Larger, gap: Gap) -> Found {
-    let what = format!("{subject}: {}", words(larger, &gap));
-    let harm = level > Level::Safe;
-    let (witness, unproven) = match gap.proof {
-        Proof::Witness(value) => (Some(value), None),
-        Proof::Unproven(_) if gap.rule == Rule::Closed || gap.rule == Rule::Undeclared => {
-            (None, None)
-        }
-        Proof::Unproven(why) => (None, Some(why)),
-    };
-    Found {
-        witness: witness.filter(|_| harm),
-        unproven: unproven.filter(|_| harm),
-        ..Found::new(level, what)
+fn found(subject: &str, level: Level, larger: Larger, gap: Gap) -> Change {
+    let mut found = Change::new(level, format!("{subject}: {}", words(larger, &gap)));
+    let explains_itself = gap.rule == Rule::Closed || gap.rule == Rule::Undeclared;
+    match gap.proof {
+        _ if level == Level::Safe => {}
+        Proof::Witness(value) => found.witness = Some(value),
+        Proof::Unproven(_) if explains_itself => {}
+        Proof::Unproven(why) => found.unproven = Some(Cow::Borrowed(why)),
     }
+    found
 }
 
 /// A gap in words.
@@ -159,26 +143,26 @@ fn declaration_found(
     subject: &str,
     (flow, old, place): (Flow, &Value, &Place),
     declaration: &Declaration,
-) -> Option<Found> {
+) -> Option<Change> {
     Some(match declaration {
-        Declaration::Removed if flow == Flow::In => Found {
+        Declaration::Removed if flow == Flow::In => Change {
             witness: inclusion::having(old, place),
-            ..Found::new(Level::Breaking, format!("{subject}: was removed"))
+            ..Change::new(Level::Breaking, format!("{subject}: was removed"))
         },
-        Declaration::Removed => Found::new(Level::Risky, format!("{subject}: was removed")),
-        Declaration::Added => Found::new(Level::Safe, format!("{subject}: was added")),
+        Declaration::Removed => Change::new(Level::Risky, format!("{subject}: was removed")),
+        Declaration::Added => Change::new(Level::Safe, format!("{subject}: was added")),
         Declaration::Said("default", before, now) => {
             let (before, now) = (shown(before.as_ref()), shown(now.as_ref()));
-            Found::new(
+            Change::new(
                 Level::Risky,
                 format!("{subject}: default: {before} → {now}"),
             )
         }
         Declaration::Said(keyword, before, now) => {
-            let of = |it: &'_ Option<Value>| it.as_ref().and_then(Value::as_str).map(str::to_owned);
-            let said = text(keyword, (of(before).as_deref(), of(now).as_deref()))?;
+            let said = [before, now].map(|it| it.as_ref().unwrap_or(&Value::Null));
+            let said = text(keyword, said)?;
             let what = format!("{subject}: {}", said.what);
-            Found { what, ..said }
+            Change { what, ..said }
         }
     })
 }

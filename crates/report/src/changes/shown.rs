@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json as object};
+use serde_json::{Value, json as object};
 
 use super::{Change, Changes, Level};
 use crate::markdown::escape::inline;
+use mcp::observation::catalog::Listing;
 use text::{clean, count, head};
 
 /// Characters shown of a witness.
@@ -18,12 +19,10 @@ const MOST_IN_MARKDOWN: usize = 500;
 pub fn text(changes: &Changes) -> String {
     let mut out = headline(changes);
     for level in Level::ALL {
-        let of_level = changes.all.iter().filter(|it| it.level == level);
-        let mut is_first = true;
-        for change in of_level {
-            if std::mem::take(&mut is_first) {
-                let _ = writeln!(out, "\n{}", level.word());
-            }
+        if changes.count(level) > 0 {
+            let _ = writeln!(out, "\n{}", level.word());
+        }
+        for change in changes.all.iter().filter(|it| it.level == level) {
             let _ = writeln!(out, "  {}: {}", subject(change), change.what);
             for (word, detail) in details(change) {
                 let _ = writeln!(out, "      {word}: {detail}");
@@ -65,22 +64,19 @@ pub fn markdown(changes: &Changes) -> String {
 /// The changes as JSON.
 pub fn json(changes: &Changes) -> Value {
     let all = changes.all.iter().map(|change| {
-        let mut whole = Map::new();
-        let mut put = |name: &str, value: Value| whole.insert(name.to_owned(), value);
-        put("level", change.level.word().into());
-        put("kind", kind(change).into());
-        put("name", change.name.clone().into());
-        put("change", change.what.clone().into());
-        if let Some(wording) = &change.wording {
-            put("wording", wording.clone().into());
+        let mut whole = object!({
+            "level": change.level.word(),
+            "kind": change.listing.map_or("server", Listing::entry),
+            "name": change.name,
+            "change": change.what,
+            "wording": change.wording,
+            "witness": change.witness,
+            "unproven": change.unproven,
+        });
+        if let Some(members) = whole.as_object_mut() {
+            members.retain(|_, it| !it.is_null());
         }
-        if let Some(witness) = &change.witness {
-            put("witness", witness.clone());
-        }
-        if let Some(why) = &change.unproven {
-            put("unproven", why.as_ref().into());
-        }
-        Value::Object(whole)
+        whole
     });
     object!({
         "breaking": changes.count(Level::Breaking),
@@ -116,12 +112,6 @@ pub(crate) fn subject(change: &Change) -> String {
         Some(listing) => format!("{} `{}`", listing.entry(), change.name),
         None => change.name.clone(),
     }
-}
-
-fn kind(change: &Change) -> &'static str {
-    change
-        .listing
-        .map_or("server", mcp::observation::catalog::Listing::entry)
 }
 
 /// What is shown below a change.

@@ -3,15 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    document::{Documents, Part, Side, schemas},
-    objects,
-    sample::{Purpose, Sampler, Which},
-    shape::{Shaper, is_map},
+    Proof, Search,
+    document::{Documents, Side, schemas},
+    gaps,
+    shape::is_map,
     type_set::Types,
-    witness,
 };
 
 /// How deep declarations are followed.
@@ -158,28 +157,14 @@ fn declared<'a>(
 
 /// A value of a schema that has something at a place.
 pub(crate) fn having(schema: &Value, place: &[Option<String>]) -> Option<Value> {
-    let documents = Documents::new(schema, schema);
-    let value = sample(&documents, &objects(schema), place)?;
-    witness::is_accepted(&documents, &value).then_some(value)
-}
-
-fn sample<'a>(
-    documents: &Documents<'a>,
-    parts: &[Part<'a>],
-    place: &[Option<String>],
-) -> Option<Value> {
-    let sampler = Sampler::new(documents, Purpose::Witness);
-    let shapes = Shaper::new(documents).shapes(parts)?;
-    shapes.iter().find_map(|shape| match place {
-        [] => sampler.of_shape(shape, &Value::Null).into_iter().next(),
-        [Some(name), rest @ ..] => {
-            let parts = shape.property(name);
-            let value = (!parts.is_empty()).then(|| sample(documents, &parts, rest))??;
-            Some(sampler.object_with(shape, (name, value), Which::Required))
-        }
-        [None, rest @ ..] => {
-            let value = sample(documents, &shape.item(Some(0)), rest)?;
-            Some(sampler.array_with(shape, (0, value)))
-        }
+    let nothing = Value::Bool(false);
+    let without = place.iter().rev().fold(nothing, |inside, step| match step {
+        Some(name) => json!({"properties": {name: inside}}),
+        None => json!({ "items": inside }),
+    });
+    let mut gaps = gaps(schema, &without, Search::Witness).into_iter();
+    gaps.find_map(|gap| match gap.proof {
+        Proof::Witness(value) => Some(value),
+        Proof::Unproven(_) => None,
     })
 }

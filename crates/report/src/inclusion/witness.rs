@@ -83,12 +83,6 @@ fn verdict(schema: &Schema, value: &Value) -> Option<bool> {
     Some(is_valid)
 }
 
-/// Whether a document accepts a value.
-pub(super) fn is_accepted(documents: &Documents<'_>, value: &Value) -> bool {
-    let compiled = compiled(documents, Side::Inner);
-    compiled.is_some_and(|schema| verdict(&schema, value) == Some(true))
-}
-
 /// Keywords that only list values, and some that say nothing.
 const LISTS: [&str; 5] = ["const", "default", "enum", "examples", "type"];
 

@@ -1,14 +1,13 @@
 use serde_json::{Value, json};
 
 use super::{
-    Level, compare,
-    entry::Found,
+    Change, Level, compare,
     schema::{self, Flow},
     text,
 };
 
 /// The letter of the worst of some changes.
-fn worst(found: &[Found]) -> &'static str {
+fn worst(found: &[Change]) -> &'static str {
     match found.iter().map(|it| it.level).max() {
         None => "-",
         Some(Level::Safe) => "S",
