@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     cli::{coverage::CoverageArgs, run::RunArgs},
-    inspect::coverage::{Coverage, Dimension, Things, Uses, coverage as count_uses},
+    inspect::coverage::{Coverage, Dimension, Uses, coverage as count_uses},
 };
 use check::outcome::Status;
 use suite::{
     lower::{FixtureFrom, ServerFrom},
     model::{Assertion, Entry},
 };
-use text::{clean, exit::ExitCode, nearest};
+use text::{clean, diagnostic::Severity, exit::ExitCode, nearest};
 
 /// The longest run.json that is read, in bytes.
 const LONGEST_RUN: u64 = 1 << 30;
@@ -81,28 +81,21 @@ fn judged(found: &Coverage, thresholds: &[(Dimension, usize)], context: &Context
 /// Reads `90`, which is about tools, or `tools=100,parameters=80`.
 fn thresholds(text: Option<&str>) -> Result<Vec<(Dimension, usize)>, Refusal> {
     let parts = text.into_iter().flat_map(|text| text.split(','));
-    parts
-        .map(|part| {
-            let (word, percent) = part.split_once('=').unwrap_or(("tools", part));
+    let read = parts.map(|part| {
+        let (word, percent) = part.split_once('=').unwrap_or(("tools", part));
+        let mut all = Dimension::ALL.into_iter();
+        let Some(dimension) = all.find(|it| it.word() == word.trim()) else {
+            let message = format!("unknown kind `{word}` in `--threshold`");
             let known = Dimension::ALL.map(Dimension::word);
-            let dimension = Dimension::ALL
-                .into_iter()
-                .find(|it| it.word() == word.trim());
-            let dimension = dimension.ok_or_else(|| {
-                Refusal::invalid(format!("unknown kind `{word}` in `--threshold`"))
-                    .with_meant(word, "kinds", &known)
-            })?;
-            let percent = percent
-                .trim()
-                .parse()
-                .ok()
-                .filter(|percent| *percent <= 100);
-            percent.map(|percent| (dimension, percent)).ok_or_else(|| {
-                let message = format!("invalid percentage `{part}` in `--threshold`");
-                Refusal::invalid(message).with_help("write a number from 0 to 100")
-            })
-        })
-        .collect()
+            return Err(Refusal::invalid(message).with_meant(word, "kinds", &known));
+        };
+        if let Ok(percent @ 0..=100) = percent.trim().parse() {
+            return Ok((dimension, percent));
+        }
+        let message = format!("invalid percentage `{part}` in `--threshold`");
+        Err(Refusal::invalid(message).with_help("write a number from 0 to 100"))
+    });
+    read.collect()
 }
 
 /// The assertions of the suites; invalid files are refused, because what they test is not known.
@@ -117,9 +110,8 @@ fn entries(args: &CoverageArgs, context: &Context) -> Result<Vec<Entry>, Refusal
     let unset = running::unset_variables(&typed);
     let sources = (ServerFrom::Elsewhere, FixtureFrom::Elsewhere, unset);
     let loaded = running::load(&suites, &typed, sources, &context.environment)?;
-    let problems = loaded.suite.problems.into_iter();
-    let errors = problems.filter(|it| it.severity == text::diagnostic::Severity::Error);
-    let errors: Vec<_> = errors.collect();
+    let mut errors = loaded.suite.problems;
+    errors.retain(|it| it.severity == Severity::Error);
     if errors.is_empty() {
         return Ok(loaded.suite.entries);
     }
@@ -141,7 +133,6 @@ fn passed(args: &CoverageArgs) -> Result<Option<BTreeSet<String>>, Refusal> {
 /// The report for people.
 fn shown(found: &Coverage) -> String {
     let mut out = String::new();
-    let empty = Things::new();
     for dimension in Dimension::ALL {
         let (covered, all) = found.share(dimension);
         let Some(percent) = (covered * 100).checked_div(all) else {
@@ -151,49 +142,39 @@ fn shown(found: &Coverage) -> String {
         let _ = writeln!(out, "{word:<12} {covered:>4} of {all:<4} {percent:>3} %");
     }
     for dimension in Dimension::ALL {
-        let things = found.things.get(&dimension).unwrap_or(&empty);
-        let open: Vec<String> = things
-            .iter()
-            .filter(|(_, uses)| uses.tests == 0)
-            .map(|(name, uses)| {
-                let why = match (uses.skipped, uses.vacuous, uses.setups) {
-                    (0, 0, 0) => "",
-                    (0, 0, _) => " (only in setup)",
-                    (0, _, _) => " (only where nothing can fail)",
-                    (_, _, _) => " (only skipped)",
-                };
-                format!("  {}{why}\n", clean(name).replace('\n', " "))
-            })
-            .collect();
+        let open = found.things(dimension).filter(|(_, uses)| uses.tests == 0);
+        let open: Vec<_> = open.collect();
         if open.is_empty() {
             continue;
         }
         let _ = writeln!(out, "\nnot covered: {}", dimension.word().replace('_', " "));
-        out.extend(open.iter().take(MOST_NAMES).map(String::as_str));
+        for (name, uses) in open.iter().take(MOST_NAMES) {
+            let why = match (uses.skipped, uses.vacuous, uses.setups) {
+                (0, 0, 0) => "",
+                (0, 0, _) => " (only in setup)",
+                (0, _, _) => " (only where nothing can fail)",
+                (_, _, _) => " (only skipped)",
+            };
+            let _ = writeln!(out, "  {}{why}", clean(name).replace('\n', " "));
+        }
         if open.len() > MOST_NAMES {
             let _ = writeln!(out, "  and {} more", open.len() - MOST_NAMES);
         }
     }
     for (dimension, name) in &found.unknown {
-        let things = found.things.get(dimension).unwrap_or(&empty);
-        let near = nearest(name, things.keys().map(String::as_str));
+        let near = nearest(name, found.things(*dimension).map(|(name, _)| name));
         let near = near.map(|near| format!(": did you mean `{}`?", clean(near)));
-        let _ = writeln!(
-            out,
-            "\nnot offered: {} `{}`{}",
-            dimension.word(),
-            clean(name),
-            near.unwrap_or_default()
-        );
+        let (word, name) = (dimension.word(), clean(name));
+        let near = near.unwrap_or_default();
+        let _ = writeln!(out, "\nnot offered: {word} `{name}`{near}");
     }
     out
 }
 
 /// The report as JSON: the members of the Go tool's, which are about tools, and a block for each dimension.
 fn document(found: &Coverage) -> Value {
-    let uses = |dimension| found.things.get(&dimension).into_iter().flatten();
-    let named = |dimension, wanted: &dyn Fn(&Uses) -> bool| -> Vec<&String> {
-        let things = uses(dimension).filter(|(_, uses)| wanted(uses));
+    let named = |dimension, wanted: &dyn Fn(&Uses) -> bool| -> Vec<&str> {
+        let things = found.things(dimension).filter(|(_, uses)| wanted(uses));
         things.map(|(name, _)| name).collect()
     };
     let block = |dimension: Dimension| {
@@ -212,7 +193,9 @@ fn document(found: &Coverage) -> Value {
         (dimension.word().to_owned(), block)
     };
     let (covered, total) = found.share(Dimension::Tools);
-    let tested = uses(Dimension::Tools).filter(|(_, uses)| uses.tests > 0);
+    let tested = found
+        .things(Dimension::Tools)
+        .filter(|(_, uses)| uses.tests > 0);
     let tested = tested.map(|(name, uses)| json!({"name": name, "assertions": uses.tests}));
     json!({
         "total": total,

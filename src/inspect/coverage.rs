@@ -73,27 +73,27 @@ pub(crate) struct Uses {
     pub(crate) vacuous: usize,
 }
 
-/// The things of one dimension.
-pub(crate) type Things = BTreeMap<String, Uses>;
-
 /// What a suite tests.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Coverage {
-    /// The things that the server offers, by dimension, with their uses.
-    pub(crate) things: BTreeMap<Dimension, Things>,
+    /// The things that the server offers, with their uses.
+    things: BTreeMap<(Dimension, String), Uses>,
     /// Names in the suite that the server does not have.
     pub(crate) unknown: BTreeSet<(Dimension, String)>,
 }
 
 impl Coverage {
+    /// The things of a dimension, by name.
+    pub(crate) fn things(&self, dimension: Dimension) -> impl Iterator<Item = (&str, &Uses)> {
+        let things = self.things.iter();
+        let things = things.filter(move |((of, _), _)| *of == dimension);
+        things.map(|((_, name), uses)| (name.as_str(), uses))
+    }
+
     /// The covered things of a dimension, and all.
     pub(crate) fn share(&self, dimension: Dimension) -> (usize, usize) {
-        let things = self.things.get(&dimension);
-        let covered = things
-            .into_iter()
-            .flatten()
-            .filter(|(_, uses)| uses.tests > 0);
-        (covered.count(), things.map_or(0, BTreeMap::len))
+        let covered = self.things(dimension).filter(|(_, uses)| uses.tests > 0);
+        (covered.count(), self.things(dimension).count())
     }
 }
 
@@ -117,34 +117,25 @@ pub(crate) fn coverage<'a>(
 
 /// Everything that can be covered, used nowhere.
 fn offered(offer: &Offer) -> Coverage {
-    let mut things: BTreeMap<Dimension, Things> = BTreeMap::new();
-    let mut add = |dimension: Dimension, name: String| {
-        things
-            .entry(dimension)
-            .or_default()
-            .insert(name, Uses::default());
-    };
+    let mut names = Vec::new();
     for tool in offer.entries(Listing::Tools) {
         let name = text(tool, "name").unwrap_or_default();
-        if let Some(schema) = tool.get("inputSchema") {
-            for path in paths(schema, properties, DEEPEST) {
-                add(Dimension::Parameters, format!("{name}.{path}"));
-            }
-        }
-        add(Dimension::ErrorPaths, name.clone());
-        add(Dimension::Tools, name);
+        let paths = paths(&tool["inputSchema"], properties, DEEPEST).into_iter();
+        names.extend(paths.map(|path| (Dimension::Parameters, format!("{name}.{path}"))));
+        names.push((Dimension::ErrorPaths, name.clone()));
+        names.push((Dimension::Tools, name));
     }
     for (dimension, listing) in [
         (Dimension::Prompts, Listing::Prompts),
         (Dimension::Resources, Listing::Resources),
         (Dimension::Templates, Listing::ResourceTemplates),
     ] {
-        for name in offer.names(listing) {
-            add(dimension, name.to_owned());
-        }
+        let own = offer.names(listing).into_iter();
+        names.extend(own.map(|name| (dimension, name.to_owned())));
     }
+    let things = names.into_iter().map(|thing| (thing, Uses::default()));
     Coverage {
-        things,
+        things: things.collect(),
         unknown: BTreeSet::new(),
     }
 }
@@ -168,11 +159,11 @@ fn properties(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties")?.as_object()
 }
 
-/// Something that an assertion does.
-enum Use<'a> {
-    Tool(&'a ToolCall),
-    Named(Dimension, &'a str),
-}
+/// Something that an assertion does: the thing, and of a tool the arguments.
+type Use<'a> = (Dimension, &'a str, Option<&'a Value>);
+
+/// Which of the counts goes up.
+type How = fn(&mut Uses) -> &mut usize;
 
 struct Counting<'a> {
     offer: &'a Offer,
@@ -188,58 +179,42 @@ impl Counting<'_> {
         // Without expectations a call must not fail, which can happen.
         let fails = all().next().is_none() || all().any(wanted_can_fail);
         let expects_error = all().any(is_error);
-        let how = |uses: &mut Uses| {
-            let count = match (is_skipped, fails) {
-                (true, _) => &mut uses.skipped,
-                (false, true) => &mut uses.tests,
-                (false, false) => &mut uses.vacuous,
-            };
-            *count += 1;
+        let how: How = match (is_skipped, fails) {
+            (true, _) => |uses| &mut uses.skipped,
+            (false, true) => |uses| &mut uses.tests,
+            (false, false) => |uses| &mut uses.vacuous,
         };
         let steps = body.subject.steps().iter().filter_map(of_step);
         for one in of_subject(&body.subject).into_iter().chain(steps) {
-            self.count(&one, how, expects_error);
+            self.count(one, how, expects_error);
         }
         for one in body.setup.iter().filter_map(of_step) {
-            self.count(&one, |uses: &mut Uses| uses.setups += 1, false);
+            self.count(one, |uses| &mut uses.setups, false);
         }
     }
 
-    fn count(&mut self, one: &Use<'_>, how: impl Fn(&mut Uses), expects_error: bool) {
-        match one {
-            Use::Named(dimension, name) => self.named(*dimension, name, &how, expects_error),
-            Use::Tool(call) => {
-                let name = call.tool.text.as_str();
-                self.named(Dimension::Tools, name, &how, expects_error);
-                for path in paths(&call.args.value, Value::as_object, DEEPEST) {
-                    self.known(Dimension::Parameters, &format!("{name}.{path}"), &how);
-                }
-                if expects_error {
-                    self.known(Dimension::ErrorPaths, name, &how);
-                }
-            }
+    fn count(&mut self, (dimension, name, arguments): Use<'_>, how: How, expects_error: bool) {
+        self.named(dimension, name, how, expects_error);
+        let Some(arguments) = arguments else {
+            return;
+        };
+        for path in paths(arguments, Value::as_object, DEEPEST) {
+            self.known(Dimension::Parameters, &format!("{name}.{path}"), how);
+        }
+        if expects_error {
+            self.known(Dimension::ErrorPaths, name, how);
         }
     }
 
     /// Counts a use of what should be there. An assertion that expects an error may be about a name that is missing.
-    fn named(
-        &mut self,
-        dimension: Dimension,
-        name: &str,
-        how: &impl Fn(&mut Uses),
-        expects_error: bool,
-    ) {
+    fn named(&mut self, dimension: Dimension, name: &str, how: How, expects_error: bool) {
         if self.known(dimension, name, how) {
             return;
         }
         if dimension == Dimension::Resources {
-            let templates = self.offer.names(Listing::ResourceTemplates).into_iter();
-            let template = templates
-                .filter(|template| fits(template, name))
-                .map(str::to_owned)
-                .next();
-            if let Some(template) = template {
-                self.known(Dimension::Templates, &template, how);
+            let mut templates = self.offer.names(Listing::ResourceTemplates).into_iter();
+            if let Some(template) = templates.find(|template| fits(template, name)) {
+                self.known(Dimension::Templates, template, how);
                 return;
             }
         }
@@ -249,10 +224,10 @@ impl Counting<'_> {
         }
     }
 
-    fn known(&mut self, dimension: Dimension, name: &str, how: &impl Fn(&mut Uses)) -> bool {
-        let things = self.coverage.things.get_mut(&dimension);
-        let uses = things.and_then(|things| things.get_mut(name));
-        uses.map(how).is_some()
+    fn known(&mut self, dimension: Dimension, name: &str, how: How) -> bool {
+        let thing = (dimension, name.to_owned());
+        let uses = self.coverage.things.get_mut(&thing);
+        uses.map(|uses| *how(uses) += 1).is_some()
     }
 }
 
@@ -274,18 +249,22 @@ fn is_error(wanted: &Wanted) -> bool {
     }
 }
 
+fn of_call(call: &ToolCall) -> Use<'_> {
+    (Dimension::Tools, &call.tool.text, Some(&call.args.value))
+}
+
 fn of_subject(subject: &Subject) -> Option<Use<'_>> {
     match subject {
         Subject::Tool(call) | Subject::Sampling(call) | Subject::Elicitation(call) => {
-            Some(Use::Tool(call))
+            Some(of_call(call))
         }
-        Subject::Logging { call, .. } => call.as_deref().map(Use::Tool),
-        Subject::Notifications { call, .. } => Some(Use::Tool(call)),
+        Subject::Notifications { call, .. } => Some(of_call(call)),
+        Subject::Logging { call, .. } => call.as_deref().map(of_call),
         Subject::Prompts(PromptsCall::Get { name, .. }) => {
-            Some(Use::Named(Dimension::Prompts, &name.text))
+            Some((Dimension::Prompts, &name.text, None))
         }
         Subject::Resources(call) => match &call.action {
-            Some(ResourcesAction::Read(uri)) => Some(Use::Named(Dimension::Resources, &uri.text)),
+            Some(ResourcesAction::Read(uri)) => Some((Dimension::Resources, &uri.text, None)),
             Some(ResourcesAction::List(_) | ResourcesAction::Templates(_)) | None => None,
         },
         Subject::Tools(_)
@@ -301,11 +280,11 @@ fn of_subject(subject: &Subject) -> Option<Use<'_>> {
 
 fn of_step(step: &Step) -> Option<Use<'_>> {
     if let StepAction::Tool(call) = &step.action {
-        Some(Use::Tool(call))
+        Some(of_call(call))
     } else if let StepAction::Read(uri) = &step.action {
-        Some(Use::Named(Dimension::Resources, &uri.text))
+        Some((Dimension::Resources, &uri.text, None))
     } else if let StepAction::Prompt { name, .. } = &step.action {
-        Some(Use::Named(Dimension::Prompts, &name.text))
+        Some((Dimension::Prompts, &name.text, None))
     } else {
         None
     }
@@ -313,21 +292,15 @@ fn of_step(step: &Step) -> Option<Use<'_>> {
 
 /// Whether a URI can be one of a template: its fixed parts stand in it in their order.
 fn fits(template: &str, uri: &str) -> bool {
-    let mut rest = uri;
     let mut parts = template.split('{');
-    let head = parts.next().unwrap_or_default();
-    let Some(behind) = rest.strip_prefix(head) else {
+    let Some(mut rest) = uri.strip_prefix(parts.next().unwrap_or_default()) else {
         return false;
     };
-    rest = behind;
-    for part in parts {
+    parts.all(|part| {
         let fixed = part.split_once('}').map_or("", |(_, fixed)| fixed);
-        match rest.find(fixed) {
-            Some(at) => rest = &rest[at + fixed.len()..],
-            None => return false,
-        }
-    }
-    true
+        let found = rest.split_once(fixed);
+        found.map(|(_, behind)| rest = behind).is_some()
+    })
 }
 
 #[cfg(test)]
