@@ -27,10 +27,7 @@ pub(crate) fn shown(seen: &Observation) -> String {
     match &answer.body {
         Body::Result(reply) => content(reply),
         Body::ProtocolError(error) => {
-            let code = error
-                .code
-                .map(|code| format!(" {code}"))
-                .unwrap_or_default();
+            let code = error.code.map_or(String::new(), |it| format!(" {it}"));
             let mut out = format!("JSON-RPC error{code}: {}\n", clean(&error.message));
             if let Some(data) = &error.data {
                 let _ = writeln!(out, "{}", clean(&format!("{data:#}")));
@@ -43,8 +40,8 @@ pub(crate) fn shown(seen: &Observation) -> String {
 fn content(reply: &Reply) -> String {
     let mut out = String::new();
     for block in &reply.content {
-        let kind = block.get("type").and_then(Value::as_str).unwrap_or("?");
-        let member = |name: &str| block.get(name).and_then(Value::as_str);
+        let kind = block["type"].as_str().unwrap_or("?");
+        let member = |name: &str| block[name].as_str();
         if let ("text", Some(text)) = (kind, member("text")) {
             let _ = writeln!(out, "{}", clean_prose(text.trim_end_matches('\n')));
             continue;
@@ -63,20 +60,15 @@ fn content(reply: &Reply) -> String {
 
 /// What the server said during the call, a line each: progress, log messages, and other notifications.
 pub(crate) fn beside(seen: &Observation) -> String {
-    let during = seen
-        .answer
-        .as_ref()
-        .map(|answer| answer.notifications.clone());
-    let during = during.and_then(|range| seen.notifications.get(range));
+    let answer = seen.answer.as_ref();
+    let during = answer.and_then(|it| seen.notifications.get(it.notifications.clone()));
     let mut out = String::new();
     for it in during.unwrap_or_default() {
         let of = |name: &str| it.params.get(name);
         let line = match it.method.as_str() {
             "notifications/progress" => {
                 let (done, total) = (of("progress"), of("total"));
-                let total = total
-                    .map(|total| format!(" of {total}"))
-                    .unwrap_or_default();
+                let total = total.map_or(String::new(), |it| format!(" of {it}"));
                 let message = of("message").and_then(Value::as_str).unwrap_or_default();
                 let done = done.map(Value::to_string).unwrap_or_default();
                 format!("progress {done}{total} {message}")

@@ -30,8 +30,7 @@ pub(crate) fn effect(tool: &Value, told: &Effects) -> Effect {
     }
     let words = words(&name);
     let writes = words.iter().any(|word| WRITES.contains(&&**word));
-    let annotations = tool.get("annotations").filter(|it| it.is_object());
-    let hint = |name: &str| annotations?.get(name)?.as_bool();
+    let hint = |name: &str| tool["annotations"][name].as_bool();
     let reads = words.first().is_some_and(|word| READS.contains(&&**word));
     match (hint("readOnlyHint"), hint("destructiveHint")) {
         (Some(true), _) if !writes => Effect::Read,

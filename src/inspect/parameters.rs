@@ -20,36 +20,32 @@ const MOST_VALUES: usize = 5;
 
 /// The declared parameters of an input schema, in its order.
 pub(crate) fn parameters(schema: &Value) -> Vec<Parameter> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties
-        .into_iter()
-        .flatten()
-        .map(|(name, of)| Parameter {
-            name: name.clone(),
-            kind: kind(of),
-            is_required: is_required(name),
-            description: text(of, "description"),
-        })
-        .collect()
+    let is_required = |name: &str| {
+        let names = schema["required"].as_array();
+        names.is_some_and(|names| names.iter().any(|it| it == name))
+    };
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let parameters = properties.map(|(name, of)| Parameter {
+        name: name.clone(),
+        kind: kind(of),
+        is_required: is_required(name),
+        description: text(of, "description"),
+    });
+    parameters.collect()
 }
 
 /// The arguments of a prompt, which are all texts.
 pub(crate) fn arguments(prompt: &Value) -> Vec<Parameter> {
-    let declared = prompt.get("arguments").and_then(Value::as_array);
-    declared
-        .into_iter()
-        .flatten()
-        .filter_map(|argument| {
-            Some(Parameter {
-                name: text(argument, "name")?,
-                kind: "string".to_owned(),
-                is_required: argument.get("required") == Some(&Value::Bool(true)),
-                description: text(argument, "description"),
-            })
+    let declared = prompt["arguments"].as_array().into_iter().flatten();
+    let arguments = declared.filter_map(|argument| {
+        Some(Parameter {
+            name: text(argument, "name")?,
+            kind: "string".to_owned(),
+            is_required: argument["required"] == true,
+            description: text(argument, "description"),
         })
-        .collect()
+    });
+    arguments.collect()
 }
 
 /// A member that is a text.
@@ -62,19 +58,16 @@ fn kind(schema: &Value) -> String {
     if let Some(value) = schema.get("const") {
         return value.to_string();
     }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        let mut shown: Vec<String> = values
-            .iter()
-            .take(MOST_VALUES)
-            .map(Value::to_string)
-            .collect();
+    if let Some(values) = schema["enum"].as_array() {
+        let shown = values.iter().take(MOST_VALUES);
+        let mut shown: Vec<String> = shown.map(Value::to_string).collect();
         if values.len() > MOST_VALUES {
             shown.push("…".to_owned());
         }
         return shown.join(" | ");
     }
     for word in ["anyOf", "oneOf"] {
-        if let Some(branches) = schema.get(word).and_then(Value::as_array) {
+        if let Some(branches) = schema[word].as_array() {
             let mut kinds: Vec<String> = branches.iter().take(MOST_VALUES).map(kind).collect();
             kinds.dedup();
             return kinds.join(" | ");
@@ -130,12 +123,11 @@ enum Takes {
 }
 
 fn takes(schema: &Value) -> Takes {
-    let is_text = |value: &Value| value.is_string();
-    match (schema.get("type"), schema.get("enum")) {
-        (Some(Value::String(word)), _) if word == "string" => Takes::Text,
-        (Some(Value::String(_)), _) => Takes::Json,
-        (None, Some(Value::Array(values))) if values.iter().all(is_text) => Takes::Text,
-        (Some(_) | None, _) => Takes::Either,
+    match (&schema["type"], &schema["enum"]) {
+        (Value::String(word), _) if word == "string" => Takes::Text,
+        (Value::String(_), _) => Takes::Json,
+        (Value::Null, Value::Array(values)) if values.iter().all(Value::is_string) => Takes::Text,
+        (_, _) => Takes::Either,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use serde_json::{Map, Value};
+use walkdir::{DirEntry, WalkDir};
 
 use super::{effect::words, parameters};
 use mcp::json::json_schema;
@@ -36,8 +37,7 @@ impl Sources {
     /// What arguments of this tool are made of: a path of one whose name tells of folders is that of one.
     fn of_tool(&self, name: &str) -> Self {
         let mut sources = self.clone();
-        let is_of_folders = words(name).iter().any(|it| FOLDERS.contains(&it.as_str()));
-        if is_of_folders && self.folder.is_some() {
+        if has(name, &FOLDERS) && self.folder.is_some() {
             sources.file.clone_from(&self.folder);
         }
         sources
@@ -51,11 +51,9 @@ impl Sources {
 
     /// The resource, folder or file that is there for a parameter with this name.
     fn there(&self, name: &str) -> Option<&String> {
-        let words = words(name);
-        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-        let resource = self.resource.as_ref().filter(|_| has(&["uri"]));
-        let folder = self.folder.as_ref().filter(|_| has(&FOLDERS));
-        let file = self.file.as_ref().filter(|_| has(&FILES));
+        let resource = self.resource.as_ref().filter(|_| has(name, &["uri"]));
+        let folder = self.folder.as_ref().filter(|_| has(name, &FOLDERS));
+        let file = self.file.as_ref().filter(|_| has(name, &FILES));
         resource.or(folder).or(file)
     }
 
@@ -65,23 +63,20 @@ impl Sources {
         if let Some(there) = self.there(name) {
             return there.clone();
         }
-        let words = words(name);
-        let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
-        if has(&FILES) {
-            return "/path/to/TODO".to_owned();
-        }
-        if has(&["url"]) {
-            return "https://example.com".to_owned();
-        }
-        let word = if has(&["query", "search"]) {
-            "TODO_QUERY"
-        } else if has(&["name", "symbol"]) {
-            "TODO_NAME"
-        } else {
-            "TODO"
-        };
-        word.to_owned()
+        let texts = [
+            (&FILES[..], "/path/to/TODO"),
+            (&["url"], "https://example.com"),
+            (&["query", "search"], "TODO_QUERY"),
+            (&["name", "symbol"], "TODO_NAME"),
+        ];
+        let found = texts.into_iter().find(|(words, _)| has(name, words));
+        found.map_or("TODO", |(_, text)| text).to_owned()
     }
+}
+
+/// Whether one of some words is in a name.
+fn has(name: &str, any: &[&str]) -> bool {
+    words(name).iter().any(|word| any.contains(&word.as_str()))
 }
 
 /// Arguments of a call.
@@ -144,11 +139,7 @@ fn example_of(description: &str) -> Option<&str> {
         .filter_map(|before| Some((small.find(before)?, before)));
     let (at, before) = found.min_by_key(|(at, _)| *at)?;
     let rest = description[at + before.len()..].trim_start_matches([',', ':', ' ']);
-    if let Some(quote) = rest
-        .chars()
-        .next()
-        .filter(|it| ['"', '\'', '`'].contains(it))
-    {
+    if let Some(quote @ ('"' | '\'' | '`')) = rest.chars().next() {
         let (example, _) = rest[1..].split_once(quote)?;
         return Some(example).filter(|it| !it.is_empty());
     }
@@ -159,13 +150,10 @@ fn example_of(description: &str) -> Option<&str> {
 
 /// The first file of a folder in the order of names, relative to it; a fixture's for paths.
 pub(crate) fn first_file(folder: &Path) -> Option<String> {
-    let walk = walkdir::WalkDir::new(folder)
-        .max_depth(3)
-        .sort_by_file_name();
-    let files = walk.into_iter().filter_map(Result::ok);
-    let file = files
-        .into_iter()
-        .find(|entry| entry.file_type().is_file())?;
+    let walk = WalkDir::new(folder).max_depth(3);
+    let mut entries = walk.sort_by_file_name().into_iter();
+    let is_file = |it: &DirEntry| it.file_type().is_file();
+    let file = entries.find_map(|it| it.ok().filter(is_file))?;
     let relative = file.path().strip_prefix(folder).ok()?;
     Some(relative.to_str()?.to_owned())
 }

@@ -10,40 +10,39 @@ use text::credential::SecretKeys;
 /// `--token` and its like, and the values of all headers.
 pub(crate) fn server(
     typed: &str,
-    image: Option<&str>,
+    mut image: Option<&str>,
     headers: &[String],
 ) -> (String, Vec<String>) {
     let mut needed = Vec::new();
-    let image = image.map(|image| format!("docker: {}", quoted(image)));
-    let text = match ServerOverride::from_text(typed) {
+    let mut members = match ServerOverride::from_text(typed) {
         Ok(ServerOverride::Url(url)) => {
-            let headers: Vec<String> = headers
-                .iter()
-                .filter_map(|header| header.split_once(':'))
-                .map(|(name, value)| {
-                    let value = of_header(name.trim(), value.trim(), &mut needed);
-                    format!("{}: {}", quoted(name.trim()), quoted(&value))
-                })
-                .collect();
-            let headers = if headers.is_empty() {
-                String::new()
-            } else {
-                format!(", headers: {{{}}}", headers.join(", "))
-            };
-            format!("{{transport: http, url: {}{headers}}}", quoted(&url))
+            image = None;
+            let mut members = vec!["transport: http".to_owned()];
+            members.push(format!("url: {}", quoted(&url)));
+            let headers = headers.iter().filter_map(|header| header.split_once(':'));
+            let headers = headers.map(|(name, value)| {
+                let value = of_header(name.trim(), value.trim(), &mut needed);
+                format!("{}: {}", quoted(name.trim()), quoted(&value))
+            });
+            let headers: Vec<String> = headers.collect();
+            if !headers.is_empty() {
+                members.push(format!("headers: {{{}}}", headers.join(", ")));
+            }
+            members
         }
         Ok(ServerOverride::Command { program, args }) => {
-            let args = without_secrets(&args, &mut needed);
-            let args: Vec<Value> = args.into_iter().map(Value::from).collect();
-            let (program, args) = (quoted(&program), Value::Array(args));
-            let image = image.map(|image| format!(", {image}")).unwrap_or_default();
-            format!("{{command: {program}, args: {args}{image}}}")
+            let args = Value::from(without_secrets(&args, &mut needed));
+            vec![
+                format!("command: {}", quoted(&program)),
+                format!("args: {args}"),
+            ]
         }
         // An image alone starts its own command.
-        Err(_) => format!("{{{}}}", image.unwrap_or_default()),
+        Err(_) => Vec::new(),
     };
+    members.extend(image.map(|image| format!("docker: {}", quoted(image))));
     needed.dedup();
-    (text, needed)
+    (format!("{{{}}}", members.join(", ")), needed)
 }
 
 fn of_header(name: &str, value: &str, needed: &mut Vec<String>) -> String {
@@ -88,12 +87,8 @@ fn without_secrets(args: &[String], needed: &mut Vec<String>) -> Vec<String> {
 
 /// The name of an environment variable for an option or a header.
 fn variable(name: &str) -> String {
-    let name = name.trim_start_matches('-');
-    let upper = name.chars().map(|it| match it {
-        it if it.is_ascii_alphanumeric() => it.to_ascii_uppercase(),
-        _ => '_',
-    });
-    upper.collect()
+    let name = name.trim_start_matches('-').to_ascii_uppercase();
+    name.replace(|it: char| !it.is_ascii_alphanumeric(), "_")
 }
 
 #[cfg(test)]
