@@ -38,8 +38,11 @@ use host::{
     launch::add_secrets,
 };
 use mcp::{
-    observation::{catalog::Listing, process::StderrTail},
-    script::{client::RevisionWanted, template::Bindings},
+    observation::{catalog::Listing, disruption::Phase},
+    script::{
+        client::RevisionWanted,
+        template::{Bindings, Template},
+    },
 };
 use suite::{
     discover::{self, LoadOptions},
@@ -67,12 +70,7 @@ pub(super) fn print(text: &str, is_json: bool, context: &Context) -> Result<(), 
         Some(_) | None => Stdout::new(&context.streams),
     };
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|error| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("cannot write `stdout`: {error}"),
-        )
-    })
+    written.map_err(|error| Refusal::could_not_run(format!("cannot write `stdout`: {error}")))
 }
 
 /// The text of a file that an option names.
@@ -88,22 +86,24 @@ pub(super) fn unusable(path: &Path, why: impl Display) -> Refusal {
 /// What a server offers, from a file or in a session of its own, to the last entry. Half a catalog is refused: what is
 /// wrong in its other half would stay hidden.
 pub(super) fn offer(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
-    let offer = offered(args, context)?;
+    let (offer, _) = offered(args, context)?;
     complete(&offer)?;
     Ok(offer)
 }
 
-/// What a server offers, as far as it said; written where the options say.
-pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<Offer, Refusal> {
-    let offer = if let Some(path) = &args.catalog {
+/// What a server offers, as far as it said, and the values that are not shown of it; written where the options say.
+pub(super) fn offered(args: &CatalogArgs, context: &Context) -> Result<(Offer, Secrets), Refusal> {
+    let (offer, secrets) = if let Some(path) = &args.catalog {
         let text = read(path, LONGEST_CATALOG)?;
-        Offer::from_json(&text).map_err(|why| unusable(path, why))?
+        let offer = Offer::from_json(&text).map_err(|why| unusable(path, why))?;
+        (offer, Secrets::default())
     } else {
         let typed = Typed::read(&args.server, context)?;
-        typed.ask(&args.server, context, async |open| Ok(open.offer().await))?
+        let offer = typed.ask(context, async |open| Ok(open.offer().await))?;
+        (offer, typed.secrets)
     };
     save(args, &offer, context)?;
-    Ok(offer)
+    Ok((offer, secrets))
 }
 
 /// Writes the offer where the options say.
@@ -118,10 +118,10 @@ pub(super) fn save(args: &CatalogArgs, offer: &Offer, context: &Context) -> Resu
 pub(super) fn complete(offer: &Offer) -> Result<(), Refusal> {
     match &offer.missing {
         None => Ok(()),
-        Some(missing) => Err(Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("the lists are not complete: {}", clean(missing)),
-        )),
+        Some(missing) => {
+            let message = format!("the lists are not complete: {}", clean(missing));
+            Err(Refusal::could_not_run(message))
+        }
     }
 }
 
@@ -206,24 +206,6 @@ pub(super) fn check_samples(
     Ok(())
 }
 
-/// The values that are not shown of the server that is asked; none of a catalog.
-pub(super) fn secrets(args: &CatalogArgs, context: &Context) -> Result<Secrets, Refusal> {
-    match args.catalog {
-        Some(_) => Ok(Secrets::default()),
-        None => Ok(Typed::read(&args.server, context)?.secrets),
-    }
-}
-
-fn secrets_of(server: &Server, context: &Context) -> Secrets {
-    let bindings = Bindings {
-        environment: Arc::clone(&context.environment),
-        ..Bindings::default()
-    };
-    let mut secrets = Secrets::default();
-    add_secrets(&server.target, &bindings, &mut secrets);
-    secrets
-}
-
 /// Masks the secrets of all texts in a value.
 pub(super) fn mask(value: &mut Value, secrets: &Secrets) {
     match value {
@@ -245,6 +227,8 @@ const LAST_WORK: Duration = Duration::from_millis(100);
 
 /// A server as the command line names it, or one of the settings' targets.
 pub(super) struct Typed {
+    /// The options that name it.
+    args: ServerArgs,
     /// As it was typed, for command lines that are shown; the name of a target.
     pub(super) text: String,
     /// The place of its name in the settings, of a target.
@@ -257,21 +241,15 @@ pub(super) struct Typed {
     /// What the client declares.
     pub(super) declares: Declares,
     fixture: Option<Arc<Fixture>>,
-    /// The folder of the fixture.
-    folder: Option<PathBuf>,
     /// Values that are not shown.
     pub(super) secrets: Secrets,
-    /// The headers as they were typed.
-    headers: Vec<String>,
-    /// The image of its container, as it was typed.
-    pub(super) image: Option<String>,
 }
 
 impl Typed {
     /// Reads the options: the server that they name, else a target of the nearest settings.
     pub(super) fn read(args: &ServerArgs, context: &Context) -> Result<Self, Refusal> {
-        let mut folder = args.how.fixture.clone();
-        let mut fixture = folder.as_deref().map(running::open_fixture).transpose()?;
+        let folder = args.how.fixture.as_deref();
+        let mut fixture = folder.map(running::open_fixture).transpose()?;
         let mut target = None;
         let (text, server) = if let Some(named) = named(args)? {
             named
@@ -279,7 +257,6 @@ impl Typed {
             let (_, settings) = targets(args.target.as_deref(), context)?;
             if folder.is_none() {
                 fixture = running::of_settings(&settings)?;
-                folder.clone_from(&settings.fixture);
             }
             let only = target.insert(only(settings.targets)?);
             (only.name.clone(), Arc::new(only.server.clone()))
@@ -289,18 +266,22 @@ impl Typed {
             (Some(target), []) => target.client.revision,
             (_, typed) => revision(typed)?,
         };
+        let bindings = Bindings {
+            environment: Arc::clone(&context.environment),
+            ..Bindings::default()
+        };
+        let mut secrets = Secrets::default();
+        add_secrets(&server.target, &bindings, &mut secrets);
         Ok(Self {
+            args: args.clone(),
             text,
             at: target.as_ref().map(|it| it.at.clone()),
             effects: target.map(|it| it.effects).unwrap_or_default(),
-            secrets: secrets_of(&server, context),
             server,
             revision,
             declares: Declares::Everything,
             fixture,
-            folder,
-            headers: args.how.headers.clone(),
-            image: args.docker.clone(),
+            secrets,
         })
     }
 
@@ -325,11 +306,11 @@ impl Typed {
     /// What arguments can be made of: what the nearest settings say of tools, the fixture's first file, as the server sees
     /// it, and a listed resource.
     pub(super) fn sources(&self, context: &Context) -> Result<Sources, Refusal> {
-        let folder = self.folder.as_deref();
-        let file = folder.and_then(first_file);
+        let fixture = self.fixture.as_deref();
+        let file = fixture.and_then(|it| first_file(it.root()));
         Ok(Sources {
             file: file.map(|file| format!("{{{{fixture}}}}/{file}")),
-            folder: folder.map(|_| "{{fixture}}".to_owned()),
+            folder: fixture.map(|_| "{{fixture}}".to_owned()),
             resource: None,
             samples: samples(context)?,
         })
@@ -358,7 +339,12 @@ impl Typed {
     }
 
     fn written(&self) -> (String, Vec<String>) {
-        written::server(&self.text, self.image.as_deref(), &self.headers)
+        written::server(&self.text, self.image(), &self.args.how.headers)
+    }
+
+    /// The image of its container, as it was typed.
+    pub(super) fn image(&self) -> Option<&str> {
+        self.args.docker.as_deref()
     }
 
     /// Starts the server and lists what it offers. It is ended again if the settings' arguments for a tool cannot be used.
@@ -380,11 +366,10 @@ impl Typed {
     /// Starts the server, lets `question` talk to it, and ends all that was started.
     pub(super) fn ask<T>(
         &self,
-        args: &ServerArgs,
         context: &Context,
         question: impl AsyncFnOnce(&mut Open) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        self.with_servers(args, context, async |asked| {
+        self.with_servers(context, async |asked| {
             let mut open = asked.open().await.map_err(|it| self.unanswered(it))?;
             let answered = question(&mut open).await;
             Box::pin(open.end(asked.host)).await;
@@ -395,16 +380,15 @@ impl Typed {
     /// Lets `work` start as many servers as it wants, which it ends itself, and ends all that was started beside.
     pub(super) fn with_servers<T>(
         &self,
-        args: &ServerArgs,
         context: &Context,
         work: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         context.interrupts.listen();
-        let runtime = runtime::of_this_thread()
-            .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
+        let runtime =
+            runtime::of_this_thread().map_err(|error| Refusal::could_not_run(error.to_string()))?;
         let answered = unless_panicked((&runtime, context), async {
             host::sweep::before_run().await;
-            let answered = self.worked(args, context, work).await;
+            let answered = self.worked(context, work).await;
             let end = if context.interrupts.came() {
                 RunEnd::Interrupted
             } else {
@@ -422,11 +406,10 @@ impl Typed {
 
     async fn worked<T>(
         &self,
-        args: &ServerArgs,
         context: &Context,
         work: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let (containers, image) = self.image(args, context).await?;
+        let (containers, image) = self.made(context).await?;
         let host = Host {
             environment: Arc::clone(&context.environment),
             fixture: self.fixture.clone(),
@@ -441,22 +424,24 @@ impl Typed {
             host: &host,
             effects: &self.effects,
             image,
-            timeout: args.how.timeout,
+            timeout: self.args.how.timeout,
         };
         work(&asked).await
     }
 
     /// The image that the container is made of, and the engine that makes it.
-    async fn image(
+    async fn made(
         &self,
-        args: &ServerArgs,
         context: &Context,
     ) -> Result<(Option<Arc<Containers>>, Option<Arc<ReadyImage>>), Refusal> {
         let Target::Container { container, .. } = &self.server.target else {
             return Ok((None, None));
         };
         let mut typed = RunArgs::default();
-        typed.place.docker_host.clone_from(&args.how.docker_host);
+        typed
+            .place
+            .docker_host
+            .clone_from(&self.args.how.docker_host);
         let name = RunName::new(&context.environment);
         let containers = engine::containers(&typed, context, name).await?;
         context.interrupts.hold(&containers);
@@ -465,13 +450,8 @@ impl Typed {
         };
         let interrupt = context.interrupts.token();
         let image = containers.image((&source, None), &|_| {}, &interrupt).await;
-        let image = image.map_err(|failure| {
-            let disruption = failure.disruption(mcp::observation::disruption::Phase::Place);
-            self.unanswered(Unanswered {
-                disruption,
-                stderr: StderrTail::default(),
-            })
-        })?;
+        let image =
+            image.map_err(|failure| self.unanswered(failure.disruption(Phase::Place).into()))?;
         Ok((Some(containers), Some(image)))
     }
 
@@ -479,21 +459,16 @@ impl Typed {
     pub(super) fn unanswered(&self, why: Unanswered) -> Refusal {
         let Unanswered { disruption, stderr } = why;
         let shown = |text: &str| clean(&self.secrets.mask(text));
-        let refusal = Refusal::new(ExitCode::CouldNotRun, shown(&disruption.message));
-        let refusal = match &disruption.help {
-            Some(help) => refusal.with_help(shown(help)),
-            None => refusal,
-        };
+        let refusal = Refusal::could_not_run(shown(&disruption.message));
+        let help = disruption.help.iter().map(|it| shown(it));
+        let refusal = help.fold(refusal, Refusal::with_help);
         let said = stderr.text();
         let said = said.trim_end();
         if said.is_empty() {
             return refusal;
         }
-        let from = said
-            .char_indices()
-            .rev()
-            .nth(MOST_STDERR)
-            .map_or(0, |(at, _)| at);
+        let mut places = said.char_indices().rev();
+        let from = places.nth(MOST_STDERR).map_or(0, |(at, _)| at);
         refusal.with_help(format!("the server's stderr:\n{}", shown(&said[from..])))
     }
 }
@@ -508,43 +483,29 @@ fn only(mut targets: Vec<NamedTarget>) -> Result<NamedTarget, Refusal> {
     })
 }
 
-/// The server that the command line names, as it was typed and as it is reached, without the headers.
+/// The server that the command line names, as it was typed and as it is reached, without the headers. An image alone starts
+/// its own command.
 fn named(args: &ServerArgs) -> Result<Option<(String, Arc<Server>)>, Refusal> {
     let image = args.docker.as_deref().map(ImageBase::from_text);
-    Ok(match (args.typed(), image) {
-        (Some(text), image) => {
-            let server = typed_server(&text, image)?;
-            Some((text, server))
-        }
-        (None, Some(image)) => Some((String::new(), of_image(image))),
-        (None, None) => None,
-    })
-}
-
-/// The server of a command line or a url, in a container of an image if one is given.
-fn typed_server(text: &str, image: Option<ImageBase>) -> Result<Arc<Server>, Refusal> {
-    let typed = ServerOverride::from_text(text).map_err(|error| usage(&error))?;
+    let Some(text) = args.typed() else {
+        let target = image.map(|image| Target::Container {
+            container: Box::new(Container {
+                image: Some(image),
+                ..Container::default()
+            }),
+            program: Program::Launched(Launch::default()),
+            served: None,
+        });
+        return Ok(target.map(|target| (String::new(), Arc::new(Server { target }))));
+    };
     let places = Places {
         isolation: Isolation::AsWritten,
         image,
         ..Places::default()
     };
-    plan::typed_server(&typed, &places).map_err(|error| usage(&error))
-}
-
-/// The server that an image starts by itself.
-fn of_image(image: ImageBase) -> Arc<Server> {
-    let container = Container {
-        image: Some(image),
-        ..Container::default()
-    };
-    Arc::new(Server {
-        target: Target::Container {
-            container: Box::new(container),
-            program: Program::Launched(Launch::default()),
-            served: None,
-        },
-    })
+    let typed = ServerOverride::from_text(&text).map_err(|error| usage(&error))?;
+    let server = plan::typed_server(&typed, &places).map_err(|error| usage(&error))?;
+    Ok(Some((text, server)))
 }
 
 fn revision(typed: &[String]) -> Result<RevisionWanted, Refusal> {
@@ -564,24 +525,15 @@ fn with_headers(server: Arc<Server>, headers: &[String]) -> Result<Arc<Server>, 
         return Err(Refusal::invalid("`--header` is for servers behind a url"));
     };
     for header in headers {
-        let read = header
-            .split_once(':')
-            .map(|(name, value)| (name.trim(), value.trim()));
-        match read.filter(|(name, _)| web::is_header_name(name)) {
-            Some((name, value)) => endpoint.headers.push((name.to_owned(), literal(value))),
-            None => {
-                return Err(Refusal::invalid(
-                    "invalid `--header`: expected `Name: value`",
-                ));
-            }
+        let (name, value) = header.split_once(':').unwrap_or_default();
+        if !web::is_header_name(name.trim()) {
+            let message = "invalid `--header`: expected `Name: value`";
+            return Err(Refusal::invalid(message));
         }
+        // Nothing is replaced in the value: the shell has done that.
+        let parts = vec![EnvPart::Text(Template::new(value.trim()))];
+        let header = (name.trim().to_owned(), EnvValue { parts });
+        endpoint.headers.push(header);
     }
     Ok(Arc::new(server))
-}
-
-/// A value in which nothing is replaced: the shell has done that.
-fn literal(value: &str) -> EnvValue {
-    EnvValue {
-        parts: vec![EnvPart::Text(mcp::script::template::Template::new(value))],
-    }
 }

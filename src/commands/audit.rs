@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use globset::GlobSet;
+use globset::{Glob, GlobMatcher};
 use serde_json::{Value, json};
 
 use super::{
@@ -29,7 +29,10 @@ const MOST_STDERR: usize = 5;
 pub(super) fn audit(args: &AuditArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let typed = Typed::read(&args.server, context)?;
     let (only, skip) = (globs("--only", &args.only)?, globs("--skip", &args.skip)?);
-    let wanted = |name: &str| (args.only.is_empty() || only.is_match(name)) && !skip.is_match(name);
+    let wanted = |name: &str| {
+        let is_in = |globs: &[GlobMatcher]| globs.iter().any(|it| it.is_match(name));
+        (only.is_empty() || is_in(&only)) && !is_in(&skip)
+    };
     let limits = Limits {
         allow: allowed(args.allow, args.include_writes).unwrap_or_else(|| typed.allows()),
         wanted: &wanted,
@@ -40,7 +43,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context) -> Result<ExitCode, Ref
         },
         sources: typed.sources(context)?,
     };
-    let audit = typed.with_servers(&args.server, context, async |asked| {
+    let audit = typed.with_servers(context, async |asked| {
         let begun = typed.begun(asked, &limits.sources, context).await?;
         Ok(audit::audit(asked, begun, &limits).await)
     })?;
@@ -56,7 +59,7 @@ pub(super) fn audit(args: &AuditArgs, context: &Context) -> Result<ExitCode, Ref
     complete(&audit.offer)?;
     if let Some(why) = &audit.gone {
         let message = format!("the server could not be started any more: {}", clean(why));
-        return Err(Refusal::new(ExitCode::CouldNotRun, message));
+        return Err(Refusal::could_not_run(message));
     }
     Ok(match (args.threshold, Audit::score(&audit.tools)) {
         (Some(_), None) => ExitCode::NothingSelected,
@@ -74,35 +77,26 @@ pub(super) fn allowed(allow: Option<Allow>, includes_writes: bool) -> Option<Eff
 }
 
 /// Globs of an option.
-pub(super) fn globs(option: &str, patterns: &[String]) -> Result<GlobSet, Refusal> {
-    let mut set = globset::GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = globset::Glob::new(pattern).map_err(|error| {
-            Refusal::invalid(format!(
-                "invalid glob `{pattern}` in `{option}`: {}",
-                error.kind()
-            ))
-        })?;
-        set.add(glob);
-    }
-    let set = set.build();
-    set.map_err(|error| Refusal::invalid(format!("`{option}` cannot be used: {error}")))
+fn globs(option: &str, patterns: &[String]) -> Result<Vec<GlobMatcher>, Refusal> {
+    let globs = patterns.iter().map(|pattern| {
+        let glob = Glob::new(pattern).map(|it| it.compile_matcher());
+        glob.map_err(|error| {
+            let why = error.kind();
+            Refusal::invalid(format!("invalid glob `{pattern}` in `{option}`: {why}"))
+        })
+    });
+    globs.collect()
 }
 
 /// The report for people: what is wrong with its evidence, then what is well, then what was not called.
 fn shown(audit: &Audit) -> String {
     let mut out = String::new();
-    let name = audit
-        .offer
-        .server()
-        .unwrap_or_else(|| "a server without a name".to_owned());
-    let score = Audit::score(&audit.tools);
-    let score = score.map_or_else(
-        || "no tool was called".to_owned(),
-        |it| format!("score {it}"),
-    );
+    let score = match Audit::score(&audit.tools) {
+        Some(score) => format!("score {score}"),
+        None => "no tool was called".to_owned(),
+    };
     let tools = count(audit.tools.len(), "tool");
-    let _ = writeln!(out, "{}: {tools}, {score}", clean(&name));
+    let _ = writeln!(out, "{}: {tools}, {score}", clean(&audit.offer.name()));
     for (kind, rows) in audit.groups() {
         if rows.is_empty() {
             continue;
@@ -139,10 +133,7 @@ fn one(out: &mut String, row: &Row) {
         return;
     }
     if !row.arguments.is_null() {
-        below(&format!(
-            "called with {}",
-            clean(&row.arguments.to_string())
-        ));
+        below(&clean(&format!("called with {}", row.arguments)));
     }
     match row.reproducible {
         Some(true) => below("on a fresh server too"),
@@ -150,10 +141,8 @@ fn one(out: &mut String, row: &Row) {
         None => {}
     }
     if let Some(why) = &row.refused {
-        below(&format!(
-            "its own schema refuses these arguments: {}",
-            clean(why)
-        ));
+        let why = clean(why);
+        below(&format!("its own schema refuses these arguments: {why}"));
     }
     let lines: Vec<&str> = row.stderr.lines().collect();
     for it in &lines[lines.len().saturating_sub(MOST_STDERR)..] {
@@ -163,10 +152,9 @@ fn one(out: &mut String, row: &Row) {
 
 /// The report as JSON: the members of the Go tool's, and ours.
 fn document(audit: &Audit, args: &AuditArgs, typed: &Typed) -> Value {
-    let scores: serde_json::Map<String, Value> = audit
-        .groups()
-        .into_iter()
-        .map(|(kind, rows)| (kind.to_owned(), json!(Audit::score(rows))))
+    let groups = audit.groups().into_iter();
+    let scores: Value = groups
+        .map(|(kind, rows)| (kind, Audit::score(rows)))
         .collect();
     let rows = |rows: &[Row]| rows.iter().map(row).collect::<Value>();
     let transport = if typed.is_web() { "http" } else { "stdio" };
@@ -185,35 +173,26 @@ fn document(audit: &Audit, args: &AuditArgs, typed: &Typed) -> Value {
 }
 
 fn row(row: &Row) -> Value {
-    let (status, code) = row.seen.class.of_go_tool();
+    let (class, status, code) = row.seen.class.words();
     let mut whole = json!({
         "tool": row.name,
         "status": status,
-        "class": row.seen.class.word(),
+        "class": class,
         "detail": row.seen.detail,
         "is_error": row.seen.class == Class::ToolError,
         "has_content": row.seen.has_content,
         "duration_ms": u64::try_from(row.seen.took.as_millis()).unwrap_or(u64::MAX),
         "args": row.arguments,
+        "description": row.description,
+        "error_code": code,
+        "rpc_code": row.seen.rpc_code,
+        "effect": row.effect.map(Effect::word),
+        "args_refused": row.refused,
+        "reproducible": row.reproducible,
+        "stderr": Some(&row.stderr).filter(|it| !it.is_empty()),
     });
-    let optional = [
-        ("description", row.description.clone().map(Value::from)),
-        ("error_code", code.map(Value::from)),
-        ("rpc_code", row.seen.rpc_code.map(Value::from)),
-        ("effect", row.effect.map(|it| it.word().into())),
-        ("args_refused", row.refused.clone().map(Value::from)),
-        ("reproducible", row.reproducible.map(Value::from)),
-        (
-            "stderr",
-            Some(row.stderr.clone())
-                .filter(|it| !it.is_empty())
-                .map(Value::from),
-        ),
-    ];
-    for (name, value) in optional {
-        if let Some(value) = value {
-            whole[name] = value;
-        }
+    if let Some(members) = whole.as_object_mut() {
+        members.retain(|name, value| name == "args" || !value.is_null());
     }
     whole
 }

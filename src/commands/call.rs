@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     Context,
     asking::{Typed, print},
-    generate::write_new,
+    generate::{exists, write_new},
     list::{pretty, unknown},
     running::Refusal,
 };
@@ -40,11 +40,9 @@ struct Called {
 pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let typed = Typed::read(&args.server, context)?;
     if let Some(path) = args.save.as_deref().filter(|path| path.exists()) {
-        return Err(exists(path));
+        return Err(replaces(path));
     }
-    let called = typed.ask(&args.server, context, async |open| {
-        called(args, &typed, open).await
-    })?;
+    let called = typed.ask(context, async |open| called(args, &typed, open).await)?;
     let seen = &called.seen;
     let beside = call::beside(seen);
     if !beside.is_empty() {
@@ -76,14 +74,11 @@ async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Calle
     if tool.is_none() && offer.catalog.knows_all_tools() {
         return Err(unknown(&offer, Listing::Tools, &args.tool));
     }
-    let empty = Value::Object(Map::new());
-    let schema = tool
-        .and_then(|tool| tool.get("inputSchema"))
-        .unwrap_or(&empty);
-    let arguments = arguments(args, schema)?;
-    let hint = tool.and_then(|tool| tool.get("annotations")?.get("readOnlyHint")?.as_bool());
+    let tool = tool.unwrap_or(&Value::Null);
+    let arguments = arguments(args, &tool["inputSchema"])?;
+    let hint = tool["annotations"]["readOnlyHint"] == true;
     let told = typed.effects.of(&args.tool);
-    let reads = told.map_or(hint == Some(true), |it| it == Effect::Read);
+    let reads = told.map_or(hint, |it| it == Effect::Read);
     let seen = answer(open, typed, args, &arguments).await?;
     let again = if args.save.is_some() && reads {
         Some(answer(open, typed, args, &arguments).await?)
@@ -94,7 +89,7 @@ async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Calle
         arguments,
         seen,
         again,
-        has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),
+        has_output_schema: tool.get("outputSchema").is_some(),
     })
 }
 
@@ -136,24 +131,24 @@ fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
 
 /// The call as a suite file.
 fn kept(args: &CallArgs, typed: &Typed, called: &Called, context: &Context) -> String {
-    let server = typed.yaml();
     let stub = Stub {
-        server: server.as_deref(),
         tool: &args.tool,
         arguments: &called.arguments,
         has_output_schema: called.has_output_schema,
         wanted: Wanted::of(Some(&called.seen)),
         twice: called.again.as_ref().map(|again| (&called.seen, again)),
-        here: &Here::of(&context.environment),
         skip: None,
     };
-    typed.secrets.mask(&stub.yaml())
+    let here = Here::of(&context.environment);
+    typed
+        .secrets
+        .mask(&stub.yaml(typed.yaml().as_deref(), &here))
 }
 
 /// Writes a new file; an existing one is never replaced.
 fn save(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
     if !write_new(path, text)? {
-        return Err(exists(path));
+        return Err(replaces(path));
     }
     let shown = path.display().to_string();
     let command = shell_words::join(["mcp-assert", "run", &shown]);
@@ -161,7 +156,6 @@ fn save(path: &Path, text: &str, context: &Context) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn exists(path: &Path) -> Refusal {
-    Refusal::invalid(format!("`{}` exists already", path.display()))
-        .with_help("name a new file with `--save`")
+fn replaces(path: &Path) -> Refusal {
+    exists(path).with_help("name a new file with `--save`")
 }

@@ -29,7 +29,7 @@ pub(super) fn conform(args: &ConformArgs, context: &Context) -> Result<ExitCode,
     let mut typed = Typed::read(&server, context)?;
     // The capabilities of a client that has none: what a server does beyond them is a violation.
     typed.declares = Declares::Nothing;
-    let found = typed.with_servers(&server, context, async |asked| {
+    let found = typed.with_servers(context, async |asked| {
         if !all_revisions {
             let found = conform::conform(asked).await;
             return Ok(vec![found.map_err(|it| typed.unanswered(it))?]);

@@ -16,17 +16,14 @@ use crate::{
         diff::{DiffArgs, FailOn},
         server::ServerArgs,
     },
-    inspect::{
-        catalog::{Offer, member},
-        lock::{self, Locked},
-    },
+    inspect::{catalog::Offer, lock},
 };
 use mcp::observation::catalog::{Catalog, Listing};
 use report::{
     changes::{self, Changes, Level},
     junit_changes,
     run_json::{self, Unreadable},
-    surface::locked::Clients,
+    surface::locked::{Clients, Lock},
 };
 use text::{clean, exit::ExitCode, web};
 
@@ -44,10 +41,7 @@ pub(super) fn diff(args: &DiffArgs, context: &Context) -> Result<ExitCode, Refus
     }
     if let Some(path) = &args.junit {
         let text = junit_changes::render(&changes, limit).map_err(|error| {
-            Refusal::new(
-                ExitCode::CouldNotRun,
-                format!("cannot write a JUnit report: {error}"),
-            )
+            Refusal::could_not_run(format!("cannot write a JUnit report: {error}"))
         })?;
         write(path, &text, context)?;
     }
@@ -86,10 +80,8 @@ fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusa
     let is_server = web::has_web_scheme(typed) || typed.starts_with(IMAGE);
     if !is_server && is_file(typed) {
         return of_file(typed, args.target.as_deref()).map_err(|why| {
-            Refusal::new(
-                ExitCode::CouldNotRun,
-                format!("`{}` cannot be compared: {}", clean(typed), clean(&why)),
-            )
+            let (typed, why) = (clean(typed), clean(&why));
+            Refusal::could_not_run(format!("`{typed}` cannot be compared: {why}"))
         });
     }
     let mut server = ServerArgs {
@@ -105,7 +97,7 @@ fn side(typed: &str, args: &DiffArgs, context: &Context) -> Result<Value, Refusa
         server.docker = Some(image.to_owned());
         server.server = (!command.trim().is_empty()).then(|| command.to_owned());
     }
-    of_server(&server, &Typed::read(&server, context)?, context)
+    of_server(&Typed::read(&server, context)?, context)
 }
 
 /// Whether a side is a file, or is meant to be one.
@@ -123,12 +115,8 @@ fn is_data(path: &Path) -> bool {
 }
 
 /// What a server offers, without its secrets.
-pub(super) fn of_server(
-    server: &ServerArgs,
-    typed: &Typed,
-    context: &Context,
-) -> Result<Value, Refusal> {
-    let offer = typed.ask(server, context, async |open| Ok(open.offer().await))?;
+pub(super) fn of_server(typed: &Typed, context: &Context) -> Result<Value, Refusal> {
+    let offer = typed.ask(context, async |open| Ok(open.offer().await))?;
     asking::complete(&offer)?;
     let mut whole = offer.json();
     asking::mask(&mut whole, &typed.secrets);
@@ -149,7 +137,7 @@ fn of_file(path: &str, target: Option<&str>) -> Result<Value, String> {
 }
 
 /// What a lock file says of one target, to a client that declares everything.
-fn of_lock(mut all: Vec<Locked>, target: Option<&str>) -> Result<Value, String> {
+fn of_lock(mut all: Vec<Lock>, target: Option<&str>) -> Result<Value, String> {
     all.retain(|it| it.clients == Clients::All);
     if all.len() > 1 {
         all.retain(|it| target.is_some() && it.target.as_deref() == target);
@@ -167,31 +155,24 @@ fn of_run(mut catalogs: Vec<(String, Catalog)>, target: Option<&str>) -> Result<
     {
         catalogs.retain(|(name, _)| name == target);
     }
-    let names: Vec<String> = catalogs
-        .iter()
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
+    let names = catalogs.iter().map(|(name, _)| format!("`{name}`"));
+    let names: Vec<String> = names.collect();
     let catalog = match <[_; 1]>::try_from(catalogs) {
         Ok([(_, catalog)]) => catalog,
         Err(none) if none.is_empty() => {
             return Err("it has no lists of a server: a run has them with `--baseline` or `--save-baseline`".to_owned());
         }
         Err(_) => {
+            let names = names.join(", ");
             return Err(format!(
-                "it has several targets; choose with `--target`: {}",
-                names.join(", ")
+                "it has several targets; choose with `--target`: {names}"
             ));
         }
     };
     if let Some(listing) = catalog.unknown.first() {
         return Err(format!("its list of {}s is not complete", listing.entry()));
     }
-    let lists = Listing::ALL.into_iter();
-    let lists = lists.map(|it| {
-        (
-            member(it).to_owned(),
-            catalog.list(it).unwrap_or_default().into(),
-        )
-    });
-    Ok(Value::Object(lists.collect()))
+    let list = |it| catalog.list(it).unwrap_or_default();
+    let lists = Listing::ALL.map(|it| (it.member(), list(it)));
+    Ok(lists.into_iter().collect())
 }

@@ -23,12 +23,12 @@ use crate::{
         parameters::text,
         probe::Class,
         sample::{Sample, Sources, Which, sample_of},
-        server::{Asked, Declares},
+        server::Declares,
         stub::{self, Here, Stub, Wanted},
     },
 };
 use mcp::observation::{Observation, catalog::Listing};
-use text::exit::ExitCode;
+use text::{environment::Environment, exit::ExitCode};
 
 /// Seconds that each assertion of a new suite has at least: a server that an installer brings starts slowly.
 const LEAST_TIMEOUT: u64 = 30;
@@ -51,18 +51,12 @@ pub(super) fn init(args: &InitArgs, context: &Context) -> Result<ExitCode, Refus
 
 /// Writes an assertion for each tool.
 pub(super) fn generate(args: &GenerateArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    let server = &args.from.server;
-    let mut files = Files::new(&args.output, args.overwrite);
+    let mut suite = Suite::new(&args.output, &context.environment);
+    suite.overwrite = args.overwrite;
+    if args.include_writes {
+        suite.most = Effect::Destructive;
+    }
     let is_named = SETTINGS.iter().any(|name| args.output.join(name).exists());
-    let mut manner = Manner {
-        server: None,
-        most: if args.include_writes {
-            Effect::Destructive
-        } else {
-            Effect::Likely
-        },
-        here: Here::of(&context.environment),
-    };
     if args.from.catalog.is_some() {
         let offer = offer(&args.from, context)?;
         let sources = Sources {
@@ -70,46 +64,34 @@ pub(super) fn generate(args: &GenerateArgs, context: &Context) -> Result<ExitCod
             ..Sources::default()
         };
         asking::check_samples(&sources, &offer, context)?;
-        let called = offer
-            .entries(Listing::Tools)
-            .iter()
-            .map(|tool| Called::untouched(tool, &sources, &Effects::default()));
-        let called: Vec<Called> = called.collect();
-        write_suite(&offer, &called, &manner, &mut files)?;
-        return Ok(files.told(context));
+        let called = untouched(&offer, &sources, &Effects::default());
+        suite.write_all(&offer, &called)?;
+        return Ok(suite.told(context));
     }
-    let mut typed = Typed::read(server, context)?;
+    let mut typed = Typed::read(&args.from.server, context)?;
     typed.declares = Declares::Nothing;
-    let allow = args
-        .probe
-        .then(|| allowed(args.allow, false).unwrap_or_else(|| typed.allows()));
-    let sources = typed.sources(context)?;
-    let (offer, called) = typed.with_servers(server, context, async |asked| {
-        asked_all(asked, &typed, allow, &sources, context).await
-    })?;
-    let yaml = typed.yaml();
-    manner.server = yaml.as_deref().filter(|_| !is_named);
-    write_suite(&offer, &called, &manner, &mut files)?;
+    let probes = args.probe.then_some(args.allow);
+    let allow = probes.map(|allow| allowed(allow, false).unwrap_or_else(|| typed.allows()));
+    let (offer, called) = asked(&typed, allow, context)?;
+    suite.server = typed.yaml().filter(|_| !is_named);
+    suite.write_all(&offer, &called)?;
     tell_needed(&typed, context);
-    Ok(files.told(context))
+    Ok(suite.told(context))
 }
 
 fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
     for name in SETTINGS {
         let settings = args.folder.join(name);
         if settings.exists() {
-            let message = format!("`{}` exists already", settings.display());
-            return Err(Refusal::invalid(message)
+            return Err(exists(&settings)
                 .with_help("`generate --output DIR` adds assertions to a suite that is there"));
         }
     }
     let mut typed = Typed::read(&args.server, context)?;
     typed.declares = Declares::Nothing;
-    let sources = typed.sources(context)?;
-    let (offer, called) = typed.with_servers(&args.server, context, async |asked| {
-        asked_all(asked, &typed, Some(Effect::Read), &sources, context).await
-    })?;
-    let mut files = Files::new(&args.folder, false);
+    let (offer, called) = asked(&typed, Some(Effect::Read), context)?;
+    let mut suite = Suite::new(&args.folder, &context.environment);
+    suite.most = Effect::Read;
     let fixture = args.server.how.fixture.as_deref();
     let fixture = fixture.map(|fixture| {
         let path = from_folder(&args.folder, fixture).display().to_string();
@@ -121,24 +103,21 @@ fn begun(args: &InitArgs, context: &Context) -> Result<ExitCode, Refusal> {
         typed.yaml().unwrap_or_default(),
         args.server.how.timeout.as_secs().max(LEAST_TIMEOUT)
     );
-    files.write(SETTINGS[0], &settings)?;
-    let manner = Manner {
-        server: None,
-        most: Effect::Read,
-        here: Here::of(&context.environment),
-    };
-    write_suite(&offer, &called, &manner, &mut files)?;
+    suite.write(SETTINGS[0], &settings)?;
+    suite.write_all(&offer, &called)?;
     if args.ci {
         write_workflow(&args.folder, &typed, context)?;
     }
     tell_needed(&typed, context);
-    let code = files.told(context);
-    let folder = args.folder.display().to_string();
-    context.say(&format!(
-        "try it: {}\n",
-        shell_words::join(["mcp-assert", "run", &folder])
-    ));
+    let code = suite.told(context);
+    say_run(&[&args.folder.display().to_string()], context);
     Ok(code)
+}
+
+/// Says how the suite is run.
+fn say_run(words: &[&str], context: &Context) {
+    let command = shell_words::join([&["mcp-assert", "run"], words].concat());
+    context.say(&format!("try it: {command}\n"));
 }
 
 /// A path as files in a folder write it: relative, so that a commit of both holds elsewhere too. What shares nothing with
@@ -162,21 +141,17 @@ fn from_folder(folder: &Path, path: &Path) -> PathBuf {
 
 /// The two files that the Go tool starts with.
 fn begun_without_server(folder: &Path, context: &Context) -> Result<ExitCode, Refusal> {
-    let mut files = Files::new(folder, false);
     let path = folder.join("read_file.yaml");
     if path.exists() {
-        return Err(Refusal::invalid(format!(
-            "`{}` exists already",
-            path.display()
-        )));
+        return Err(exists(&path));
     }
-    files.write("read_file.yaml", EXAMPLE)?;
-    files.write("fixtures/hello.txt", "Hello, world!\n")?;
-    let code = files.told(context);
+    let mut suite = Suite::new(folder, &context.environment);
+    suite.write("read_file.yaml", EXAMPLE)?;
+    suite.write("fixtures/hello.txt", "Hello, world!\n")?;
+    let code = suite.told(context);
     let fixtures = folder.join("fixtures").display().to_string();
     let folder = folder.display().to_string();
-    let words = ["mcp-assert", "run", &folder, "--fixture", &fixtures];
-    context.say(&format!("try it: {}\n", shell_words::join(words)));
+    say_run(&[&folder, "--fixture", &fixtures], context);
     Ok(code)
 }
 
@@ -199,7 +174,8 @@ timeout: 15s
 
 /// A tool, and what came of calling it.
 struct Called {
-    tool: Value,
+    name: String,
+    has_output_schema: bool,
     sample: Sample,
     effect: Effect,
     /// Why it is not called for its effect.
@@ -208,59 +184,53 @@ struct Called {
     again: Option<Observation>,
 }
 
-impl Called {
-    /// A tool that is not called.
-    fn untouched(tool: &Value, sources: &Sources, told: &Effects) -> Self {
-        Self {
-            tool: tool.clone(),
-            sample: sample_of(tool, Which::Required, sources),
-            effect: effect(tool, told),
-            reason: reason(tool, told),
-            seen: None,
-            again: None,
-        }
-    }
-
-    fn name(&self) -> String {
-        text(&self.tool, "name").unwrap_or_default()
-    }
+/// The tools of an offer, none of them called.
+fn untouched(offer: &Offer, sources: &Sources, told: &Effects) -> Vec<Called> {
+    let tools = offer.entries(Listing::Tools).iter();
+    let called = tools.map(|tool| Called {
+        name: text(tool, "name").unwrap_or_default(),
+        has_output_schema: tool.get("outputSchema").is_some(),
+        sample: sample_of(tool, Which::Required, sources),
+        effect: effect(tool, told),
+        reason: reason(tool, told),
+        seen: None,
+        again: None,
+    });
+    called.collect()
 }
 
 /// What the server offers, and what its tools answer twice, as far as they may be called: `None` calls none.
-async fn asked_all(
-    asked: &Asked<'_>,
+fn asked(
     typed: &Typed,
     allow: Option<Effect>,
-    sources: &Sources,
     context: &Context,
 ) -> Result<(Offer, Vec<Called>), Refusal> {
-    let (mut open, offer) = typed.begun(asked, sources, context).await?;
-    let mut sources = sources.clone();
-    let resources = offer.names(Listing::Resources);
-    sources.resource = resources.first().map(|uri| (*uri).to_owned());
-    let tools = offer.entries(Listing::Tools).iter();
-    let mut called: Vec<Called> = tools
-        .map(|tool| Called::untouched(tool, &sources, &typed.effects))
-        .collect();
-    for one in &mut called {
-        if allow.is_none_or(|allow| one.effect > allow) || one.sample.refused.is_some() {
-            continue;
+    let mut sources = typed.sources(context)?;
+    typed.with_servers(context, async |asked| {
+        let (mut open, offer) = typed.begun(asked, &sources, context).await?;
+        let resources = offer.names(Listing::Resources);
+        sources.resource = resources.first().map(|uri| (*uri).to_owned());
+        let mut called = untouched(&offer, &sources, &typed.effects);
+        for one in &mut called {
+            if allow.is_none_or(|allow| one.effect > allow) || one.sample.refused.is_some() {
+                continue;
+            }
+            one.seen = Some(open.call(&one.name, one.sample.arguments.clone()).await);
+            if !open.is_usable() {
+                Box::pin(open.end(asked.host)).await;
+                open = asked.open().await.map_err(|it| typed.unanswered(it))?;
+            }
         }
-        one.seen = Some(open.call(&one.name(), one.sample.arguments.clone()).await);
-        if !open.is_usable() {
-            Box::pin(open.end(asked.host)).await;
-            open = asked.open().await.map_err(|it| typed.unanswered(it))?;
+        Box::pin(open.end(asked.host)).await;
+        // What an answer has in common with one of a fresh server does not hang on the calls before it.
+        for one in called.iter_mut().filter(|one| one.seen.is_some()) {
+            let mut fresh = asked.open().await.map_err(|it| typed.unanswered(it))?;
+            one.again = Some(fresh.call(&one.name, one.sample.arguments.clone()).await);
+            Box::pin(fresh.end(asked.host)).await;
         }
-    }
-    Box::pin(open.end(asked.host)).await;
-    // What an answer has in common with one of a fresh server does not hang on the calls before it.
-    for one in called.iter_mut().filter(|one| one.seen.is_some()) {
-        let mut fresh = asked.open().await.map_err(|it| typed.unanswered(it))?;
-        one.again = Some(fresh.call(&one.name(), one.sample.arguments.clone()).await);
-        Box::pin(fresh.end(asked.host)).await;
-    }
-    complete(&offer)?;
-    Ok((offer, called))
+        complete(&offer)?;
+        Ok((offer, called))
+    })
 }
 
 /// Why the assertion of a tool is skipped, if it is.
@@ -271,55 +241,14 @@ fn skipped(called: &Called, most: Effect) -> Option<String> {
         return (!both).then(|| "it did not answer when it was called".to_owned());
     }
     if let Some(why) = &called.sample.refused {
-        return Some(format!(
-            "replace the arguments; its own schema refuses these: {why}"
-        ));
+        let message = "replace the arguments; its own schema refuses these";
+        return Some(format!("{message}: {why}"));
     }
-    (called.effect > most).then(|| called.reason.clone())
-}
-
-/// How a suite is written.
-struct Manner<'a> {
-    /// The server as a suite names it; `None`: the settings name it.
-    server: Option<&'a str>,
-    /// The most that a tool which was not called may do without its assertion being skipped.
-    most: Effect,
-    here: Here,
-}
-
-/// Writes the assertion about the list, and one for each tool.
-fn write_suite(
-    offer: &Offer,
-    called: &[Called],
-    manner: &Manner<'_>,
-    files: &mut Files,
-) -> Result<(), Refusal> {
-    let server = manner.server;
-    let mut taken = vec!["tools".to_owned(), "mcp-assert".to_owned()];
-    if let Some(text) = stub::listed(offer, server) {
-        files.write("tools.yaml", &text)?;
+    if called.effect > most {
+        return Some(called.reason.clone());
     }
-    for one in called {
-        let name = one.name();
-        let mut skip = skipped(one, manner.most);
-        if skip.is_none() && one.seen.is_none() && one.sample.arguments.to_string().contains("TODO")
-        {
-            skip = Some("replace TODO in the arguments".to_owned());
-        }
-        let stub = Stub {
-            server,
-            tool: &name,
-            arguments: &one.sample.arguments,
-            has_output_schema: one.tool.get("outputSchema").is_some(),
-            wanted: Wanted::of(one.seen.as_ref()),
-            twice: one.seen.as_ref().zip(one.again.as_ref()),
-            here: &manner.here,
-            skip: skip.as_deref(),
-        };
-        let file = stub::file_name(&name, &mut taken);
-        files.write(&format!("{file}.yaml"), &stub.yaml())?;
-    }
-    Ok(())
+    let is_open = called.sample.arguments.to_string().contains("TODO");
+    is_open.then(|| "replace TODO in the arguments".to_owned())
 }
 
 /// Writes an assertion for each tool that was probed: one that crashed gets one that stays red until it is mended.
@@ -329,65 +258,47 @@ pub(super) fn write_audited(
     typed: &Typed,
     context: &Context,
 ) -> Result<(), Refusal> {
-    let mut files = Files::new(folder, false);
-    let server = typed.yaml();
-    let mut taken = Vec::new();
+    let mut suite = Suite::new(folder, &context.environment);
+    suite.server = typed.yaml();
+    suite.taken.clear();
     for row in &audit.tools {
         let tool = audit.offer.catalog.tool(&row.name);
-        let is_skipped = row.seen.class == Class::Skipped;
-        let stub = Stub {
-            server: server.as_deref(),
+        let class = row.seen.class;
+        suite.add(&Stub {
             tool: &row.name,
             arguments: &row.arguments,
             has_output_schema: tool.is_some_and(|tool| tool.get("outputSchema").is_some()),
-            wanted: match row.seen.class {
-                Class::ToolError => Wanted::ToolError,
-                Class::Rejected => Wanted::ProtocolError(row.seen.rpc_code),
-                Class::Healthy
-                | Class::Skipped
-                | Class::ProtocolError
-                | Class::Violation
-                | Class::Exposed
-                | Class::Crash
-                | Class::Timeout
-                | Class::Unreachable => Wanted::Result,
+            wanted: if class == Class::ToolError {
+                Wanted::ToolError
+            } else if class == Class::Rejected {
+                Wanted::ProtocolError(row.seen.rpc_code)
+            } else {
+                Wanted::Result
             },
             twice: None,
-            here: &Here::default(),
-            skip: is_skipped.then_some(row.seen.detail.as_str()),
-        };
-        let file = stub::file_name(&row.name, &mut taken);
-        files.write(&format!("{file}.yaml"), &stub.yaml())?;
+            skip: (class == Class::Skipped).then_some(&row.seen.detail),
+        })?;
     }
     tell_needed(typed, context);
-    files.told(context);
+    suite.told(context);
     Ok(())
 }
 
 /// Writes a workflow at the root of the repository, or here.
 fn write_workflow(folder: &Path, typed: &Typed, context: &Context) -> Result<(), Refusal> {
-    let mut root = context.environment.directory.as_path();
-    for parent in context.environment.directory.ancestors() {
-        if parent.join(".git").exists() {
-            root = parent;
-        }
-    }
-    let suite = context.environment.directory.join(folder);
-    let suite = suite
-        .strip_prefix(root)
-        .unwrap_or(folder)
-        .display()
-        .to_string();
-    let needed = typed.needed();
-    let lines = needed
-        .iter()
-        .map(|name| format!("          {name}: ${{{{ secrets.{name} }}}}\n"));
+    let here = &context.environment.directory;
+    let repositories = here.ancestors().filter(|it| it.join(".git").exists());
+    let root = repositories.last().unwrap_or(here);
+    let suite = here.join(folder);
+    let suite = suite.strip_prefix(root).unwrap_or(folder);
+    let needed = typed.needed().into_iter();
+    let lines = needed.map(|name| format!("          {name}: ${{{{ secrets.{name} }}}}\n"));
     let env: String = lines.collect();
-    let place = match typed.image {
+    let place = match typed.image() {
         Some(_) => "",
         None => " --isolation process",
     };
-    let (suite, install) = (Value::from(suite), install(root));
+    let (suite, install) = (Value::from(suite.display().to_string()), install(root));
     let text = format!(
         "{WORKFLOW}{install}      - uses: mcp-assert/action/setup@v1
       - run: mcp-assert ci --suite {suite}{place}
@@ -395,7 +306,7 @@ fn write_workflow(folder: &Path, typed: &Typed, context: &Context) -> Result<(),
           GITHUB_TOKEN: ${{{{ github.token }}}}
 {env}"
     );
-    let mut files = Files::new(&root.join(".github/workflows"), false);
+    let mut files = Suite::new(&root.join(".github/workflows"), &context.environment);
     files.write("mcp-assert.yml", &text)?;
     files.told(context);
     Ok(())
@@ -439,21 +350,57 @@ jobs:
 ";
 
 /// Files of one folder, written and counted.
-struct Files {
+struct Suite {
     folder: PathBuf,
     overwrite: bool,
+    /// The server as a suite names it; `None`: the settings name it.
+    server: Option<String>,
+    /// The most that a tool which was not called may do without its assertion being skipped.
+    most: Effect,
+    here: Here,
+    /// Names of files that were given away.
+    taken: Vec<String>,
     written: usize,
     kept: Vec<String>,
 }
 
-impl Files {
-    fn new(folder: &Path, overwrite: bool) -> Self {
+impl Suite {
+    fn new(folder: &Path, environment: &Environment) -> Self {
         Self {
             folder: folder.to_owned(),
-            overwrite,
+            overwrite: false,
+            server: None,
+            most: Effect::Likely,
+            here: Here::of(environment),
+            taken: vec!["tools".to_owned(), "mcp-assert".to_owned()],
             written: 0,
             kept: Vec::new(),
         }
+    }
+
+    /// Writes the assertion about the list, and one for each tool.
+    fn write_all(&mut self, offer: &Offer, called: &[Called]) -> Result<(), Refusal> {
+        if let Some(text) = stub::listed(offer, self.server.as_deref()) {
+            self.write("tools.yaml", &text)?;
+        }
+        for one in called {
+            self.add(&Stub {
+                tool: &one.name,
+                arguments: &one.sample.arguments,
+                has_output_schema: one.has_output_schema,
+                wanted: Wanted::of(one.seen.as_ref()),
+                twice: one.seen.as_ref().zip(one.again.as_ref()),
+                skip: skipped(one, self.most).as_deref(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes an assertion.
+    fn add(&mut self, stub: &Stub<'_>) -> Result<(), Refusal> {
+        let name = stub::file_name(stub.tool, &mut self.taken);
+        let text = stub.yaml(self.server.as_deref(), &self.here);
+        self.write(&format!("{name}.yaml"), &text)
     }
 
     /// Writes a file; one that is there stays unless it may be replaced.
@@ -484,6 +431,11 @@ impl Files {
     }
 }
 
+/// Refuses to write a file that is there.
+pub(super) fn exists(path: &Path) -> Refusal {
+    Refusal::invalid(format!("`{}` exists already", path.display()))
+}
+
 /// Writes a file, unless it is there already.
 pub(super) fn write_new(path: &Path, text: &str) -> Result<bool, Refusal> {
     let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -496,8 +448,7 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<bool, Refusal> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Refusal {
-    let message = format!("cannot write `{}`: {error}", path.display());
-    Refusal::new(ExitCode::CouldNotRun, message)
+    Refusal::could_not_run(format!("cannot write `{}`: {error}", path.display()))
 }
 
 /// Says which variables the suite reads in place of secrets.

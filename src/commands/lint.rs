@@ -139,7 +139,7 @@ fn called(
         most_bytes: args.max_response_kb.saturating_mul(1024),
         repeats: args.detect_nondeterminism,
     };
-    let (offer, probed) = asked.ask(&args.from.server, context, async |open| {
+    let (offer, probed) = asked.ask(context, async |open| {
         let offer = open.offer().await;
         asking::complete(&offer)?;
         asking::check_samples(&sources, &offer, context)?;

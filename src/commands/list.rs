@@ -14,9 +14,8 @@ use text::exit::ExitCode;
 
 /// Prints the lists, or one entry.
 pub(super) fn list(args: &ListArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    let offer = asking::offered(&args.from, context)?;
-    let text = asking::secrets(&args.from, context)?.mask(&shown(args, &offer)?);
-    print(&text, args.json, context)?;
+    let (offer, secrets) = asking::offered(&args.from, context)?;
+    print(&secrets.mask(&shown(args, &offer)?), args.json, context)?;
     asking::complete(&offer).map(|()| ExitCode::Passed)
 }
 
@@ -30,12 +29,8 @@ fn shown(args: &ListArgs, offer: &Offer) -> Result<String, Refusal> {
             (false, only) => list::offer(offer, only),
         });
     };
-    let found = offer.entries(listing).iter();
-    let found = found.into_iter().find(|entry| {
-        let named = entry.get(listing.key()).and_then(|it| it.as_str());
-        named == Some(name)
-    });
-    match found {
+    let mut entries = offer.entries(listing).iter();
+    match entries.find(|entry| entry[listing.key()] == *name) {
         Some(entry) if args.json => Ok(pretty(entry)),
         Some(entry) => {
             let of_catalog = args.from.catalog.is_some();

@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{
     cli::lock::LockArgs,
-    inspect::{
-        lock::{self, Locked},
-        server::Declares,
-    },
+    inspect::{lock, server::Declares},
 };
-use report::{changes::Level, surface::locked::Clients};
+use report::{
+    changes::Level,
+    surface::locked::{Clients, Lock},
+};
 use suite::discover::LOCK;
 use text::{clean, exit::ExitCode};
 
@@ -30,8 +30,8 @@ pub(super) fn lock(args: &LockArgs, context: &Context) -> Result<ExitCode, Refus
     let locked = locked(&file)?;
     if args.check && locked.is_none() {
         let message = format!("there is no `{}`", file.display());
-        let refusal = Refusal::new(ExitCode::CouldNotRun, message);
-        return Err(refusal.with_help("`mcp-assert lock` without `--check` writes it"));
+        return Err(Refusal::could_not_run(message)
+            .with_help("`mcp-assert lock` without `--check` writes it"));
     }
     let offered = offered(&servers, args, context)?;
     let (Some(locked), false) = (&locked, args.update) else {
@@ -72,7 +72,7 @@ fn offered(
     servers: &[Option<String>],
     args: &LockArgs,
     context: &Context,
-) -> Result<Vec<Locked>, Refusal> {
+) -> Result<Vec<Lock>, Refusal> {
     let mut offered = Vec::new();
     for target in servers {
         let mut server = args.server.clone();
@@ -80,10 +80,10 @@ fn offered(
         let to = |declares, clients| {
             let mut typed = Typed::read(&server, context)?;
             typed.declares = declares;
-            Ok::<_, Refusal>(Locked {
+            Ok::<_, Refusal>(Lock {
                 target: target.clone(),
                 clients,
-                catalog: of_server(&server, &typed, context)?,
+                catalog: of_server(&typed, context)?,
             })
         };
         let all = to(Declares::Everything, Clients::All)?;
@@ -95,15 +95,15 @@ fn offered(
 
 /// What changed of each target, in words, and how bad it is at worst.
 fn compared(
-    locked: &[Locked],
-    offered: &[Locked],
+    locked: &[Lock],
+    offered: &[Lock],
     file: &Path,
 ) -> Result<(String, Option<Level>), Refusal> {
     let (mut text, mut worst) = (String::new(), None);
     for now in offered.chunk_by(|one, other| one.target == other.target) {
         let target = now.first().and_then(|it| it.target.as_deref());
-        let before = locked.iter().filter(|it| it.target.as_deref() == target);
-        let before: Vec<Locked> = before.cloned().collect();
+        let mut before = locked.to_vec();
+        before.retain(|it| it.target.as_deref() == target);
         if before.is_empty() {
             return Err(unknown(file, target));
         }
@@ -128,7 +128,7 @@ fn unknown(path: &Path, target: Option<&str>) -> Refusal {
 }
 
 /// What the file holds; `None` if there is none.
-fn locked(path: &Path) -> Result<Option<Vec<Locked>>, Refusal> {
+fn locked(path: &Path) -> Result<Option<Vec<Lock>>, Refusal> {
     match regular_text(path, LONGEST_CATALOG) {
         Ok(text) => lock::read(&text)
             .map(Some)
@@ -140,18 +140,16 @@ fn locked(path: &Path) -> Result<Option<Vec<Locked>>, Refusal> {
 
 fn unusable(path: &Path, why: &str) -> Refusal {
     let message = format!("`{}` cannot be used: {}", path.display(), clean(why));
-    Refusal::new(ExitCode::CouldNotRun, message)
+    Refusal::could_not_run(message)
 }
 
-fn write(path: &Path, offered: &[Locked], context: &Context) -> Result<(), Refusal> {
+fn write(path: &Path, offered: &[Lock], context: &Context) -> Result<(), Refusal> {
     let text = lock::write(offered);
     // A file that would be read as something else is worse than none.
     let again = lock::read(&text).map_err(|why| unusable(path, &why))?;
     if lock::write(&again) != text {
-        return Err(unusable(
-            path,
-            "what the server offers cannot be written as YAML",
-        ));
+        let why = "what the server offers cannot be written as YAML";
+        return Err(unusable(path, why));
     }
     findings::write(path, &text, context)?;
     context.say(&format!("wrote {}\n", path.display()));

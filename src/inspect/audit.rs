@@ -64,21 +64,6 @@ pub(crate) struct Row {
     pub(crate) stderr: String,
 }
 
-impl Row {
-    fn new(name: String, entry: &Value, seen: Seen, arguments: Value) -> Self {
-        Self {
-            name,
-            description: parameters::text(entry, "description"),
-            seen,
-            effect: None,
-            arguments,
-            refused: None,
-            reproducible: None,
-            stderr: String::new(),
-        }
-    }
-}
-
 /// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
@@ -136,29 +121,28 @@ pub(crate) async fn audit(
         audit.tools.push(prober.tool(tool, limits).await);
     }
     for prompt in offer.entries(Listing::Prompts) {
-        let name = parameters::text(prompt, "name").unwrap_or_default();
+        let name = prompt["name"].as_str().unwrap_or_default();
         let reference = json!({"type": "ref/prompt", "name": name});
         let needed = parameters::arguments(prompt).into_iter();
         let needed = needed.filter(|it| it.is_required).map(|it| it.name);
         let arguments = prober.completed(&offer, &reference, needed).await;
-        let subject = getting(&name, arguments.clone().into());
-        let row = prober.row(name, prompt, &subject, arguments.into()).await;
-        audit.prompts.push(row);
+        let subject = getting(name, arguments.clone().into());
+        let row = prober.row((name, prompt), Ok(subject), arguments.into());
+        audit.prompts.push(row.await);
     }
     for resource in offer.entries(Listing::Resources) {
-        let uri = parameters::text(resource, "uri").unwrap_or_default();
-        let subject = reading(&uri);
-        let row = prober.row(uri, resource, &subject, Value::Null).await;
-        audit.resources.push(row);
+        let uri = resource["uri"].as_str().unwrap_or_default();
+        let row = prober.row((uri, resource), Ok(reading(uri)), Value::Null);
+        audit.resources.push(row.await);
     }
     for template in offer.entries(Listing::ResourceTemplates) {
-        let written = parameters::text(template, "uriTemplate").unwrap_or_default();
+        let written = template["uriTemplate"].as_str().unwrap_or_default();
         let reference = json!({"type": "ref/resource", "uri": written});
-        let names = variables(&written).into_iter();
+        let names = variables(written).into_iter();
         let values = prober.completed(&offer, &reference, names).await;
-        let subject = reading(&expanded(&written, &values));
-        let row = prober.row(written, template, &subject, values.into()).await;
-        audit.resources.push(row);
+        let subject = reading(&expanded(written, &values));
+        let row = prober.row((written, template), Ok(subject), values.into());
+        audit.resources.push(row.await);
     }
     audit.protocol = prober.protocol(&offer).await;
     audit.offer = offer;
@@ -199,14 +183,18 @@ impl Prober<'_> {
         }
         let Some(open) = &mut self.open else {
             let detail = "the server could not be started any more";
-            return (none(Class::Unreachable, detail), String::new());
+            return (Seen::nothing(Class::Unreachable, detail), String::new());
         };
         self.gone = None;
         let observation = open.perform(subject).await;
         let seen = judge(&observation, &self.asked.host.environment);
         let mut stderr = String::new();
         if !seen.class.is_healthy() {
-            stderr = tail(&open.stderr().text());
+            let text = open.stderr().text();
+            let from = text.len().saturating_sub(MOST_STDERR);
+            text[text.ceil_char_boundary(from)..]
+                .trim_end()
+                .clone_into(&mut stderr);
         }
         if seen.class.spoils_the_server() || !open.is_usable() {
             self.end().await;
@@ -223,7 +211,7 @@ impl Prober<'_> {
     ) -> Map<String, Value> {
         let mut values = Map::new();
         for name in names {
-            let mut value = None;
+            let mut value = "1".to_owned();
             if let Some(open) = self.open.as_mut().filter(|_| offer.declares("completions")) {
                 let argument = json!({"name": name, "value": ""});
                 let call = CompletionCall {
@@ -233,194 +221,147 @@ impl Prober<'_> {
                 };
                 let seen = open.perform(&Subject::Completion(Box::new(call))).await;
                 let reply = seen.answer.as_ref().and_then(Answer::reply);
-                let first = reply.and_then(|it| it.raw.pointer("/completion/values/0"));
-                value = first
-                    .and_then(Value::as_str)
-                    .filter(|it| !it.is_empty())
-                    .map(str::to_owned);
+                let first = reply.and_then(|it| it.raw["completion"]["values"][0].as_str());
+                if let Some(first) = first.filter(|it| !it.is_empty()) {
+                    first.clone_into(&mut value);
+                }
             }
-            values.insert(name, value.unwrap_or_else(|| "1".to_owned()).into());
+            values.insert(name, value.into());
         }
         values
     }
 
-    /// A probe, and the same on a fresh server where it spoiled the one it had.
+    /// A probe, and the same on a fresh server where it spoiled the one it had; instead of the subject, why it is not made.
     async fn row(
         &mut self,
-        name: String,
-        entry: &Value,
-        subject: &Subject,
+        (name, entry): (&str, &Value),
+        subject: Result<Subject, String>,
         arguments: Value,
     ) -> Row {
-        let (seen, stderr) = self.probe(subject).await;
-        let mut row = Row::new(name, entry, seen, arguments);
-        row.stderr = stderr;
-        let class = row.seen.class;
-        if class.spoils_the_server() && class != Class::Unreachable {
+        let (seen, stderr) = match &subject {
+            Ok(subject) => self.probe(subject).await,
+            Err(why) => (Seen::nothing(Class::Skipped, why), String::new()),
+        };
+        let mut reproducible = None;
+        if let (Ok(subject), true) = (&subject, seen.class.spoils_the_server())
+            && seen.class != Class::Unreachable
+        {
             let (again, _) = self.probe(subject).await;
-            row.reproducible = Some(!again.class.is_healthy());
+            reproducible = Some(!again.class.is_healthy());
         }
-        row
+        Row {
+            name: name.to_owned(),
+            description: parameters::text(entry, "description"),
+            seen,
+            effect: None,
+            arguments,
+            refused: None,
+            reproducible,
+            stderr,
+        }
     }
 
     async fn tool(&mut self, tool: &Value, limits: &Limits<'_>) -> Row {
-        let name = parameters::text(tool, "name").unwrap_or_default();
+        let name = tool["name"].as_str().unwrap_or_default();
         let told = self.asked.effects;
         let effect = effect(tool, told);
         let made = sample_of(tool, limits.which, &limits.sources);
-        let skip = if !(limits.wanted)(&name) {
-            Some("left out by --only or --skip".to_owned())
+        let subject = if !(limits.wanted)(name) {
+            Err("left out by --only or --skip".to_owned())
         } else if effect > limits.allow {
-            let word = effect.word();
-            Some(format!("{}: `--allow {word}` calls it", reason(tool, told)))
+            let (why, word) = (reason(tool, told), effect.word());
+            Err(format!("{why}: `--allow {word}` calls it"))
         } else {
-            None
+            Ok(calling(name, made.arguments.clone()))
         };
-        let mut row = if let Some(why) = skip {
-            Row::new(name, tool, none(Class::Skipped, &why), made.arguments)
-        } else {
-            let subject = calling(&name, made.arguments.clone());
-            self.row(name, tool, &subject, made.arguments).await
-        };
-        row.effect = Some(effect);
-        row.refused = made.refused;
-        row
+        let row = self.row((name, tool), subject, made.arguments).await;
+        Row {
+            effect: Some(effect),
+            refused: made.refused,
+            ..row
+        }
     }
 
     /// What every server must do, as far as it declares it.
     async fn protocol(&mut self, offer: &Offer) -> Vec<Row> {
-        let mut rows = Vec::new();
+        let within = self.asked.timeout;
         let frame = |method: &str| {
+            let frame = json!({"jsonrpc": "2.0", "id": "probe", "method": method});
             Subject::Raw(RawExchange {
-                send: vec![RawFrame::Json(ValueTemplate::new(
-                    json!({"jsonrpc": "2.0", "id": "probe", "method": method}),
-                ))],
+                send: vec![RawFrame::Json(ValueTemplate::new(frame))],
                 handshake: RawHandshake::Made,
-                within: self.asked.timeout,
+                within,
             })
         };
-        let has = |listing: Listing| offer.catalog.list(listing).is_some();
-        let mut probes = vec![(
-            "unknown method",
-            frame("mcp-assert/unknown"),
-            Wanted::Refusal,
-        )];
+        let unknown = frame("mcp-assert/unknown");
+        let mut rows = vec![self.refusal("unknown method", unknown).await];
         if offer.has_handshake() {
-            probes.push(("ping", frame("ping"), Wanted::Result));
+            let ping = ("ping", &Value::Null);
+            rows.push(self.row(ping, Ok(frame("ping")), Value::Null).await);
         }
-        if has(Listing::Tools) {
-            probes.push(("unknown tool", calling(UNKNOWN, json!({})), Wanted::Refusal));
-        }
-        if has(Listing::Prompts) {
-            probes.push((
+        for (listing, name, subject) in [
+            (Listing::Tools, "unknown tool", calling(UNKNOWN, json!({}))),
+            (
+                Listing::Prompts,
                 "unknown prompt",
                 getting(UNKNOWN, json!({})),
-                Wanted::Refusal,
-            ));
-        }
-        if has(Listing::Resources) {
-            probes.push((
+            ),
+            (
+                Listing::Resources,
                 "unknown resource",
                 reading("mcp-assert://unknown"),
-                Wanted::Refusal,
-            ));
-        }
-        for (name, subject, wanted) in probes {
-            let row = self.wanted(name, &subject, wanted).await;
-            rows.push(row);
+            ),
+        ] {
+            if offer.catalog.list(listing).is_some() {
+                rows.push(self.refusal(name, subject).await);
+            }
         }
         rows
     }
 
-    async fn wanted(&mut self, name: &str, subject: &Subject, wanted: Wanted) -> Row {
-        let entry = Value::Null;
+    /// A probe that should be refused, with whatever code.
+    async fn refusal(&mut self, name: &str, subject: Subject) -> Row {
         let mut row = self
-            .row(name.to_owned(), &entry, subject, Value::Null)
+            .row((name, &Value::Null), Ok(subject), Value::Null)
             .await;
         let class = row.seen.class;
-        if wanted == Wanted::Refusal {
-            row.seen.class = match class {
-                // Here a refusal is what is asked for, whatever its code.
-                Class::ProtocolError | Class::ToolError | Class::Rejected => Class::Healthy,
-                Class::Healthy => {
-                    "it was answered with a result".clone_into(&mut row.seen.detail);
-                    Class::Violation
-                }
-                Class::Violation
-                | Class::Exposed
-                | Class::Crash
-                | Class::Timeout
-                | Class::Unreachable
-                | Class::Skipped => class,
-            };
+        if class == Class::Healthy {
+            row.seen.class = Class::Violation;
+            "it was answered with a result".clone_into(&mut row.seen.detail);
+        } else if class.is_healthy() || class == Class::ProtocolError {
+            row.seen.class = Class::Healthy;
         }
         row
     }
 }
 
-/// The names in a URI template, without operators and modifiers.
+/// The names in an expression of a URI template, without operators and modifiers.
+fn names(expression: &str) -> impl Iterator<Item = &str> {
+    let operators = ['+', '#', '.', '/', ';', '?', '&'];
+    let names = expression.trim_start_matches(operators).split(',');
+    let names = names.filter_map(|name| name.trim_end_matches('*').split(':').next());
+    names.filter(|name| !name.is_empty())
+}
+
+/// The names in a URI template.
 fn variables(template: &str) -> Vec<String> {
-    let parts = template
-        .split('{')
-        .skip(1)
-        .filter_map(|it| it.split('}').next());
-    parts
-        .flat_map(|part| {
-            part.trim_start_matches(['+', '#', '.', '/', ';', '?', '&'])
-                .split(',')
-        })
-        .map(|name| {
-            name.trim_end_matches('*')
-                .split(':')
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .filter(|name| !name.is_empty())
-        .collect()
+    let expressions = template.split('{').skip(1);
+    let expressions = expressions.filter_map(|it| it.split('}').next());
+    expressions.flat_map(names).map(str::to_owned).collect()
 }
 
 /// A URI of a template: each expression becomes its first value.
 fn expanded(template: &str, values: &Map<String, Value>) -> String {
-    let mut out = String::new();
-    let mut rest = template;
-    while let Some((before, behind)) = rest.split_once('{') {
-        let (part, after) = behind.split_once('}').unwrap_or((behind, ""));
-        out.push_str(before);
-        let name = variables(&format!("{{{part}}}"))
-            .into_iter()
+    let mut parts = template.split('{');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (expression, behind) = part.split_once('}').unwrap_or((part, ""));
+        let value = names(expression)
             .next()
-            .unwrap_or_default();
-        out.push_str(values.get(&name).and_then(Value::as_str).unwrap_or("1"));
-        rest = after;
+            .and_then(|it| values.get(it)?.as_str());
+        out.extend([value.unwrap_or("1"), behind]);
     }
-    out + rest
-}
-
-/// What a probe of the protocol should be answered with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Result,
-    Refusal,
-}
-
-fn none(class: Class, detail: &str) -> Seen {
-    Seen {
-        class,
-        rpc_code: None,
-        detail: detail.to_owned(),
-        has_content: false,
-        took: std::time::Duration::ZERO,
-    }
-}
-
-/// The end of a text.
-fn tail(text: &str) -> String {
-    let from = text.len().saturating_sub(MOST_STDERR);
-    let from = (from..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(from);
-    text[from..].trim_end().to_owned()
+    out
 }
 
 #[cfg(test)]

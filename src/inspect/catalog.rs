@@ -13,8 +13,6 @@ use mcp::{
     session::Listed,
 };
 
-pub(crate) use report::changes::member;
-
 /// Characters of a text for each token of a model, about: what the vendors of models say of English.
 const CHARACTERS_OF_A_TOKEN: usize = 4;
 
@@ -34,10 +32,9 @@ pub(crate) struct Offer {
 impl Offer {
     /// What was said in one session.
     pub(crate) fn new(facts: Option<&Arc<SessionFacts>>, listed: Listed) -> Self {
-        let said = facts.map(|facts| facts.initialize.clone());
         Self {
             revision: facts.map(|facts| facts.revision),
-            said: said.unwrap_or_default(),
+            said: facts.map_or(Value::Null, |facts| facts.initialize.clone()),
             catalog: listed.catalog,
             missing: listed.missing,
         }
@@ -45,28 +42,19 @@ impl Offer {
 
     /// Reads a saved catalog, or a bare result of `tools/list`. Fails with what it is instead.
     pub(crate) fn from_json(text: &str) -> Result<Self, String> {
-        let whole: Value =
+        let mut said: Value =
             serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-        let whole = match whole {
-            Value::Object(whole) => whole,
-            Value::Array(tools) => Map::from_iter([("tools".to_owned(), Value::Array(tools))]),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Map::new(),
-        };
-        let mut catalog = Catalog::default();
-        for listing in Listing::ALL {
-            let entries = whole.get(member(listing)).and_then(Value::as_array);
-            *catalog.list_mut(listing) = entries.cloned();
+        if said.is_array() {
+            said = json!({ "tools": said });
         }
-        if catalog == Catalog::default() && !whole.contains_key("protocol") {
-            return Err(
-                "it is neither a catalog of `--save-catalog` nor a result of `tools/list`"
-                    .to_owned(),
-            );
+        let catalog = Catalog::of_members(&said);
+        if catalog == Catalog::default() && said.get("protocol").is_none() {
+            let why = "it is neither a catalog of `--save-catalog` nor a result of `tools/list`";
+            return Err(why.to_owned());
         }
-        let revision = whole.get("protocol").and_then(Value::as_str);
         Ok(Self {
-            revision: revision.and_then(Revision::from_name),
-            said: Value::Object(whole),
+            revision: said["protocol"].as_str().and_then(Revision::from_name),
+            said,
             catalog,
             missing: None,
         })
@@ -79,6 +67,12 @@ impl Offer {
             initialize: self.said.clone(),
         };
         facts.server()
+    }
+
+    /// What people call the server.
+    pub(crate) fn name(&self) -> String {
+        let name = self.server();
+        name.unwrap_or_else(|| "a server without a name".to_owned())
     }
 
     /// The revision of the session.
@@ -94,14 +88,12 @@ impl Offer {
 
     /// Whether the server declares a capability.
     pub(crate) fn declares(&self, capability: &str) -> bool {
-        self.said
-            .pointer("/capabilities")
-            .is_some_and(|it| it.get(capability).is_some())
+        self.said["capabilities"].get(capability).is_some()
     }
 
     /// The instructions for the model.
     pub(crate) fn instructions(&self) -> Option<&str> {
-        self.said.get("instructions")?.as_str()
+        self.said["instructions"].as_str()
     }
 
     /// A member of what the server says of itself, such as `serverInfo`.
@@ -111,9 +103,9 @@ impl Offer {
 
     /// The names of a list's entries: of resources the URI, of templates the URI template.
     pub(crate) fn names(&self, listing: Listing) -> Vec<&str> {
-        self.entries(listing)
-            .iter()
-            .filter_map(|entry| entry.get(listing.key())?.as_str())
+        let entries = self.entries(listing).iter();
+        entries
+            .filter_map(|it| it[listing.key()].as_str())
             .collect()
     }
 
@@ -135,7 +127,7 @@ impl Offer {
         }
         for listing in Listing::ALL {
             if let Some(entries) = self.catalog.list(listing) {
-                whole.insert(member(listing).to_owned(), entries.into());
+                whole.insert(listing.member().to_owned(), entries.into());
             }
         }
         whole.insert("tokens".to_owned(), self.tokens().into());

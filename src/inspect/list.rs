@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{
-    catalog::{Offer, member},
+    catalog::Offer,
     parameters::{self, Parameter},
     sample::{Sources, Which, sample_of},
 };
@@ -38,18 +38,12 @@ pub(crate) fn offer(offer: &Offer, only: Option<Listing>) -> String {
 
 /// The server in a few lines.
 fn heading(offer: &Offer) -> String {
-    let name = offer
-        .server()
-        .unwrap_or_else(|| "a server without a name".to_owned());
-    let mut out = clean(&name);
+    let mut out = clean(&offer.name());
     if let Some(revision) = offer.revision() {
         let _ = write!(out, ", MCP {revision}");
     }
-    let _ = writeln!(
-        out,
-        ", about {} in a model's context",
-        count(offer.tokens(), "token")
-    );
+    let tokens = count(offer.tokens(), "token");
+    let _ = writeln!(out, ", about {tokens} in a model's context");
     if let Some(instructions) = offer.instructions() {
         let _ = writeln!(out, "instructions: {}", first_line(instructions));
     }
@@ -89,13 +83,13 @@ pub(crate) fn entry(listing: Listing, entry: &Value, server: &[&str]) -> String 
 /// A command line that calls the tool with arguments that its schema suggests.
 fn sample_call(tool: &Value, server: &[&str]) -> String {
     let sample = sample_of(tool, Which::Required, &Sources::default());
-    let sample = sample.arguments.as_object().cloned().unwrap_or_default();
     let name = parameters::text(tool, "name").unwrap_or_default();
     let words = [&["mcp-assert", "call"], server, &[&name]].concat();
     let mut line = shell_words::join(words);
-    for (name, value) in &sample {
-        let text = value.as_str().map(str::to_owned);
-        let value = text.unwrap_or_else(|| value.to_string());
+    for (name, value) in sample.arguments.as_object().into_iter().flatten() {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         let _ = write!(line, " {name}={}", shell_words::quote(&value));
     }
     clean(&line)
@@ -135,12 +129,11 @@ fn annotated(entry: &Value) -> Vec<&'static str> {
         ("idempotentHint", true, "idempotent"),
         ("openWorldHint", true, "open world"),
     ];
-    let annotations = entry.get("annotations");
-    let says = |name: &str| annotations?.get(name)?.as_bool();
-    let said = hints.into_iter();
-    said.filter(|(name, value, _)| says(name) == Some(*value))
-        .map(|(_, _, word)| word)
-        .collect()
+    let annotations = &entry["annotations"];
+    let said = hints
+        .into_iter()
+        .filter(|(name, value, _)| annotations[name] == *value);
+    said.map(|(_, _, word)| word).collect()
 }
 
 fn declared(listing: Listing, entry: &Value) -> Vec<Parameter> {
@@ -160,7 +153,7 @@ fn first_line(text: &str) -> String {
 /// The name of a list on the command line and in JSON.
 pub(crate) fn word(listing: Listing) -> &'static str {
     match listing {
-        Listing::Tools | Listing::Prompts | Listing::Resources => member(listing),
+        Listing::Tools | Listing::Prompts | Listing::Resources => listing.member(),
         Listing::ResourceTemplates => "templates",
     }
 }

@@ -6,10 +6,9 @@ use std::{cmp::Reverse, fmt::Write};
 
 use serde_json::{Map, Value, json};
 
-use super::catalog::member;
-use mcp::observation::catalog::{Catalog, Listing};
+use mcp::observation::catalog::Listing;
 use report::{
-    changes::{self, Change, Changes},
+    changes::{self, Changes},
     surface::locked::{Clients, Lock},
 };
 use text::clean;
@@ -23,66 +22,43 @@ const NEXT: &str = "\n---\n";
 /// The clients that declare nothing, as a document names them.
 const PLAIN: &str = "declare nothing";
 
-/// What a server offers, to some clients.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Locked {
-    /// The target in the settings; none of a server on the command line.
-    pub(crate) target: Option<String>,
-    /// The clients that it is for.
-    pub(crate) clients: Clients,
-    /// The catalog as `--save-catalog` writes it.
-    pub(crate) catalog: Value,
-}
-
-impl Locked {
-    /// What stands in a report for it.
-    pub(crate) fn lists(&self) -> Lock {
-        let mut catalog = Catalog::default();
-        for listing in Listing::ALL {
-            let entries = self.catalog.get(member(listing)).and_then(Value::as_array);
-            *catalog.list_mut(listing) = entries.cloned();
-        }
-        let server = self.catalog.pointer("/serverInfo/name");
-        Lock {
-            target: self.target.clone(),
-            server: server.and_then(Value::as_str).map(str::to_owned),
-            clients: self.clients,
-            catalog,
-        }
-    }
-}
-
 /// Schemas that are written property by property: the member, its properties, and those that are required.
 const SCHEMAS: [[&str; 3]; 2] = [
     ["inputSchema", "parameters", "required"],
     ["outputSchema", "results", "results_required"],
 ];
 
-/// Members of an entry that have a line of their own; the others share one.
-const LINES: [&str; 5] = ["annotations", "arguments", "execution", "mimeType", "size"];
+/// Members of an entry that are written by themselves, in this order behind what tells it from the others; the rest shares a
+/// line.
+const MEMBERS: [&str; 10] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "arguments",
+    "execution",
+    "mimeType",
+    "size",
+];
 
 /// What is offered to all clients, and to those that declare nothing where that differs.
-pub(crate) fn joined(all: Locked, plain: Locked) -> Vec<Locked> {
-    let of_all = Locked {
-        clients: Clients::Plain,
-        ..all.clone()
-    };
-    if document(&of_all) == document(&plain) {
-        vec![all]
-    } else {
-        vec![all, plain]
+pub(crate) fn joined(all: Lock, mut plain: Lock) -> Vec<Lock> {
+    plain.clients = Clients::All;
+    if document(&all) == document(&plain) {
+        return vec![all];
     }
+    plain.clients = Clients::Plain;
+    vec![all, plain]
 }
 
 /// A file with what targets offer now; what it says of other targets stays.
-pub(crate) fn updated(old: Vec<Locked>, offered: Vec<Locked>) -> Vec<Locked> {
-    let is_other = |it: &Locked| {
-        it.target.is_some()
-            && offered
-                .iter()
-                .all(|new| new.target.is_some() && new.target != it.target)
-    };
-    let mut all: Vec<Locked> = old.into_iter().filter(is_other).collect();
+pub(crate) fn updated(mut all: Vec<Lock>, offered: Vec<Lock>) -> Vec<Lock> {
+    all.retain(|it| {
+        let is_other = |new: &Lock| new.target.is_some() && new.target != it.target;
+        it.target.is_some() && offered.iter().all(is_other)
+    });
     all.extend(offered);
     all.sort_by(|one, other| one.target.cmp(&other.target));
     all
@@ -90,25 +66,19 @@ pub(crate) fn updated(old: Vec<Locked>, offered: Vec<Locked>) -> Vec<Locked> {
 
 /// What changed of one target against a file. What the file says of all clients goes for those that declare nothing too, if
 /// it says nothing of them.
-pub(crate) fn compare(locked: &[Locked], offered: &[Locked]) -> Changes {
-    let of = |all: &[Locked], clients| {
-        let mut own = all.iter().filter(|it| it.clients == clients);
-        let found = own.next().or(all.first());
-        found.map_or(Value::Null, |it| it.catalog.clone())
-    };
-    let both = locked.iter().chain(offered);
-    let clients = if both.clone().any(|it| it.clients == Clients::Plain) {
-        &[Clients::All, Clients::Plain][..]
-    } else {
-        &[Clients::All]
-    };
+pub(crate) fn compare(locked: &[Lock], offered: &[Lock]) -> Changes {
     let mut changes = Changes::default();
-    for clients in clients {
-        let found = changes::compare(&of(locked, *clients), &of(offered, *clients));
-        let is_new = |it: &Change| !changes.all.contains(it);
-        let new: Vec<Change> = found.all.into_iter().filter(is_new).collect();
-        changes.all.extend(new);
-        changes.uncompared.extend(found.uncompared);
+    for clients in [Clients::All, Clients::Plain] {
+        let [old, new] = [locked, offered].map(|all| all.iter().find(|it| it.clients == clients));
+        let is_told = old.or(new).is_some();
+        let sides = old.or(locked.first()).zip(new.or(offered.first()));
+        let Some((old, new)) = sides.filter(|_| is_told) else {
+            continue;
+        };
+        let mut found = changes::compare(&old.catalog, &new.catalog);
+        found.all.retain(|it| !changes.all.contains(it));
+        changes.all.append(&mut found.all);
+        changes.uncompared.append(&mut found.uncompared);
     }
     changes.all.sort_by_key(|it| Reverse(it.level));
     changes.uncompared.dedup();
@@ -116,12 +86,12 @@ pub(crate) fn compare(locked: &[Locked], offered: &[Locked]) -> Changes {
 }
 
 /// The file.
-pub(crate) fn write(all: &[Locked]) -> String {
+pub(crate) fn write(all: &[Lock]) -> String {
     let documents: Vec<String> = all.iter().map(document).collect();
     HEAD.to_owned() + &documents.join(&NEXT[1..])
 }
 
-fn document(locked: &Locked) -> String {
+fn document(locked: &Lock) -> String {
     let catalog = &locked.catalog;
     let mut out = "lock: 1\n".to_owned();
     let is_plain = locked.clients == Clients::Plain;
@@ -139,16 +109,13 @@ fn document(locked: &Locked) -> String {
         line(&mut out, "", "instructions", instructions);
     }
     for listing in Listing::ALL {
-        let Some(entries) = catalog.get(member(listing)).and_then(Value::as_array) else {
+        let Some(entries) = catalog[listing.member()].as_array() else {
             continue;
         };
         let mut entries: Vec<&Value> = entries.iter().collect();
-        entries.sort_by_cached_key(|it| {
-            let name = it.get(listing.key()).and_then(Value::as_str);
-            (name.map(str::to_owned), flow(it))
-        });
+        entries.sort_by_cached_key(|it| (it[listing.key()].as_str().map(str::to_owned), flow(it)));
         let none = if entries.is_empty() { " []" } else { "" };
-        let _ = writeln!(out, "\n{}:{none}", member(listing));
+        let _ = writeln!(out, "\n{}:{none}", listing.member());
         for it in entries {
             entry(&mut out, listing, it);
         }
@@ -158,32 +125,19 @@ fn document(locked: &Locked) -> String {
 
 /// One entry as a block.
 fn entry(out: &mut String, listing: Listing, entry: &Value) {
-    let Some(members) = entry
-        .as_object()
-        .filter(|it| it.contains_key(listing.key()))
-    else {
+    let members = entry.as_object();
+    let Some(members) = members.filter(|it| it.contains_key(listing.key())) else {
         let _ = writeln!(out, "  - {}", flow(&json!({ "whole": entry })));
         return;
     };
     let mut rest = members.clone();
-    let mut take = |name: &str| rest.shift_remove(name);
     let mut block = String::new();
-    // The name of a resource is not what tells it from the others.
-    let texts = ["name", "title", "description"].into_iter();
-    let texts = texts.filter(|it| *it != listing.key());
-    for name in std::iter::once(listing.key()).chain(texts) {
-        if let Some(value) = take(name) {
-            line(&mut block, "    ", name, &value);
-        }
-    }
-    for [name, properties, required] in SCHEMAS {
-        if let Some(value) = take(name) {
-            schema(&mut block, [name, properties, required], value);
-        }
-    }
-    for name in LINES {
-        if let Some(value) = take(name) {
-            line(&mut block, "    ", name, &value);
+    for name in std::iter::once(listing.key()).chain(MEMBERS) {
+        let names = SCHEMAS.iter().find(|it| it[0] == name);
+        match (rest.shift_remove(name), names) {
+            (Some(value), Some(names)) => schema(&mut block, *names, value),
+            (Some(value), None) => line(&mut block, "    ", name, &value),
+            (None, _) => {}
         }
     }
     if !rest.is_empty() {
@@ -197,15 +151,11 @@ fn schema(out: &mut String, [name, properties, required]: [&str; 3], schema: Val
     let Value::Object(mut rest) = schema else {
         return line(out, "    ", name, &schema);
     };
-    let is_map = rest.get("properties").is_some_and(Value::is_object);
-    if let (true, Some(Value::Object(mut all))) = (is_map, rest.get("properties").cloned()) {
+    if let Some(mut all) = rest.get("properties").and_then(Value::as_object).cloned() {
         rest.shift_remove("properties");
         all.sort_keys();
-        let _ = writeln!(
-            out,
-            "    {properties}:{}",
-            if all.is_empty() { " {}" } else { "" }
-        );
+        let none = if all.is_empty() { " {}" } else { "" };
+        let _ = writeln!(out, "    {properties}:{none}");
         for (name, it) in &all {
             let _ = writeln!(out, "      {}: {}", quoted(name), flow(it));
         }
@@ -276,11 +226,11 @@ fn quoted(text: &str) -> String {
 }
 
 /// What a file holds.
-pub(crate) fn read(text: &str) -> Result<Vec<Locked>, String> {
+pub(crate) fn read(text: &str) -> Result<Vec<Lock>, String> {
     text.split(NEXT).map(read_document).collect()
 }
 
-fn read_document(text: &str) -> Result<Locked, String> {
+fn read_document(text: &str) -> Result<Lock, String> {
     let Value::Object(mut whole) = suite::value_of_yaml(text)? else {
         return Err("it is not a lock file".to_owned());
     };
@@ -303,12 +253,14 @@ fn read_document(text: &str) -> Result<Locked, String> {
     }
     restore(&mut whole, "instructions");
     for listing in Listing::ALL {
-        let entries = whole.get_mut(member(listing)).and_then(Value::as_array_mut);
+        let entries = whole
+            .get_mut(listing.member())
+            .and_then(Value::as_array_mut);
         for entry in entries.into_iter().flatten() {
             read_entry(entry);
         }
     }
-    Ok(Locked {
+    Ok(Lock {
         target,
         clients,
         catalog: Value::Object(whole),
@@ -360,7 +312,7 @@ fn restore(members: &mut Map<String, Value>, name: &str) {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Clients, Locked, read, write};
+    use super::{Clients, Lock, read, write};
 
     fn catalog() -> Value {
         json!({
@@ -384,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let locked = |target: Option<&str>, clients| Locked {
+        let locked = |target: Option<&str>, clients| Lock {
             target: target.map(str::to_owned),
             clients,
             catalog: catalog(),

@@ -49,57 +49,32 @@ pub(crate) enum Class {
 impl Class {
     /// The word in reports.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::ToolError => "tool_error",
-            Self::Rejected => "rejected",
-            Self::ProtocolError => "protocol_error",
-            Self::Violation => "violation",
-            Self::Exposed => "exposed",
-            Self::Crash => "crash",
-            Self::Timeout => "timeout",
-            Self::Unreachable => "unreachable",
-            Self::Skipped => "skipped",
-        }
+        self.words().0
     }
 
     /// Whether the server behaved. A refusal and a tool error are right answers to arguments that nobody chose.
     pub(crate) fn is_healthy(self) -> bool {
-        match self {
-            Self::Healthy | Self::ToolError | Self::Rejected => true,
-            Self::ProtocolError
-            | Self::Violation
-            | Self::Exposed
-            | Self::Crash
-            | Self::Timeout
-            | Self::Unreachable
-            | Self::Skipped => false,
-        }
+        matches!(self, Self::Healthy | Self::ToolError | Self::Rejected)
     }
 
     /// Whether the next probe needs a fresh server.
     pub(crate) fn spoils_the_server(self) -> bool {
-        match self {
-            Self::Crash | Self::Timeout | Self::Violation | Self::Unreachable => true,
-            Self::Healthy
-            | Self::ToolError
-            | Self::Rejected
-            | Self::ProtocolError
-            | Self::Exposed
-            | Self::Skipped => false,
-        }
+        self <= Self::Violation
     }
 
-    /// The status and the code of the Go tool's report; a tool that was skipped has no code.
-    pub(crate) fn of_go_tool(self) -> (&'static str, Option<&'static str>) {
+    /// The word in reports, and the status and the code of the Go tool's report; a tool that was skipped has no code.
+    pub(crate) fn words(self) -> (&'static str, &'static str, Option<&'static str>) {
         match self {
-            Self::Healthy | Self::ToolError | Self::Rejected => ("healthy", Some("E000")),
-            Self::ProtocolError | Self::Violation | Self::Exposed | Self::Crash => {
-                ("crash", Some("E201"))
-            }
-            Self::Timeout => ("timeout", Some("E202")),
-            Self::Unreachable => ("crash", Some("E203")),
-            Self::Skipped => ("skipped", None),
+            Self::Crash => ("crash", "crash", Some("E201")),
+            Self::Unreachable => ("unreachable", "crash", Some("E203")),
+            Self::Timeout => ("timeout", "timeout", Some("E202")),
+            Self::Violation => ("violation", "crash", Some("E201")),
+            Self::Exposed => ("exposed", "crash", Some("E201")),
+            Self::ProtocolError => ("protocol_error", "crash", Some("E201")),
+            Self::ToolError => ("tool_error", "healthy", Some("E000")),
+            Self::Rejected => ("rejected", "healthy", Some("E000")),
+            Self::Healthy => ("healthy", "healthy", Some("E000")),
+            Self::Skipped => ("skipped", "skipped", None),
         }
     }
 }
@@ -119,57 +94,47 @@ pub(crate) struct Seen {
     pub(crate) took: Duration,
 }
 
+impl Seen {
+    /// Of a probe that was not answered, or not made.
+    pub(crate) fn nothing(class: Class, detail: &str) -> Self {
+        Self {
+            class,
+            rpc_code: None,
+            detail: detail.to_owned(),
+            has_content: false,
+            took: Duration::ZERO,
+        }
+    }
+}
+
 /// Judges what came of a probe.
 pub(crate) fn judge(observation: &Observation, environment: &Environment) -> Seen {
     let Some(answer) = &observation.answer else {
         let disruption = observation.disruption.as_ref();
         let class = disruption.map_or(Class::Violation, |it| of_disruption(it.kind));
         return Seen {
-            class,
-            rpc_code: None,
-            detail: disruption.map(|it| it.message.clone()).unwrap_or_default(),
-            has_content: false,
             took: observation.timings.total,
+            ..Seen::nothing(class, disruption.map_or("", |it| &it.message))
         };
     };
-    let (class, rpc_code, text, has_content) = match &answer.body {
+    let ((class, rpc_code), raw, shown) = match &answer.body {
         Body::Result(reply) => {
-            let class = if reply.is_error {
-                Class::ToolError
-            } else {
-                Class::Healthy
+            let class = match &reply.frames {
+                Some(frames) => of_frames(frames),
+                None if reply.is_error => (Class::ToolError, None),
+                None => (Class::Healthy, None),
             };
-            let has_content = !reply.content.is_empty() || reply.structured().is_some();
-            (class, None, reply.raw.to_string(), has_content)
+            (class, &reply.raw, &reply.text)
         }
-        Body::ProtocolError(error) => (
-            of_code(error.code),
-            error.code,
-            error.raw.to_string(),
-            false,
-        ),
+        Body::ProtocolError(error) => (of_code(error.code), &error.raw, &error.message),
     };
-    let (class, rpc_code) = match &answer.body {
-        Body::Result(Reply {
-            frames: Some(frames),
-            ..
-        }) => of_frames(frames),
-        Body::Result(_) | Body::ProtocolError(_) => (class, rpc_code),
-    };
-    let shown = match &answer.body {
-        Body::Result(reply) => reply.text.clone(),
-        Body::ProtocolError(error) => error.message.clone(),
-    };
-    let exposed = exposed(&text, environment);
+    let has_content = |it: &Reply| !it.content.is_empty() || it.structured().is_some();
+    let exposed = exposed(&raw.to_string(), environment);
     Seen {
-        class: if exposed.is_some() {
-            Class::Exposed
-        } else {
-            class
-        },
+        class: exposed.as_ref().map_or(class, |_| Class::Exposed),
         rpc_code,
         detail: exposed.unwrap_or_else(|| head(shown.trim(), LONGEST_DETAIL)),
-        has_content,
+        has_content: answer.reply().is_some_and(has_content),
         took: answer.took,
     }
 }
@@ -179,17 +144,20 @@ fn of_frames(frames: &FrameAnswers) -> (Class, Option<i64>) {
     match frames.answers.first().map(|answer| &answer.kind) {
         Some(FrameAnswer::Success) => (Class::Healthy, None),
         Some(FrameAnswer::ToolError) => (Class::ToolError, None),
-        Some(FrameAnswer::ProtocolError(error)) => (of_code(error.code), error.code),
+        Some(FrameAnswer::ProtocolError(error)) => of_code(error.code),
         Some(FrameAnswer::Unclear(_)) => (Class::Violation, None),
         None => (Class::Timeout, None),
     }
 }
 
-fn of_code(code: Option<i64>) -> Class {
-    match code {
-        Some(INVALID_PARAMS) => Class::Rejected,
-        Some(_) | None => Class::ProtocolError,
-    }
+fn of_code(code: Option<i64>) -> (Class, Option<i64>) {
+    let is_refusal = code == Some(INVALID_PARAMS);
+    let class = if is_refusal {
+        Class::Rejected
+    } else {
+        Class::ProtocolError
+    };
+    (class, code)
 }
 
 fn of_disruption(kind: DisruptionKind) -> Class {
@@ -215,10 +183,8 @@ fn exposed(text: &str, environment: &Environment) -> Option<String> {
     for frame in FRAMES.iter() {
         let mut found = lines().filter(|line| frame.is_match(line));
         if let (Some(first), Some(_)) = (found.next(), found.next()) {
-            return Some(format!(
-                "a stack trace: {}",
-                head(first.trim(), LONGEST_DETAIL)
-            ));
+            let first = head(first.trim(), LONGEST_DETAIL);
+            return Some(format!("a stack trace: {first}"));
         }
     }
     let keys = SecretKeys::default();

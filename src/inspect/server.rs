@@ -79,6 +79,13 @@ pub(crate) struct Unanswered {
     pub(crate) stderr: StderrTail,
 }
 
+impl From<Disruption> for Unanswered {
+    fn from(disruption: Disruption) -> Self {
+        let stderr = StderrTail::default();
+        Self { disruption, stderr }
+    }
+}
+
 /// What the client declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Declares {
@@ -105,29 +112,19 @@ impl Asked<'_> {
 
     /// Starts the server in a fresh place and shakes hands.
     pub(crate) async fn open(&self) -> Result<Open, Unanswered> {
-        let begun = Instant::now();
-        let mut open = self.connected().await.map_err(|disruption| Unanswered {
-            disruption,
-            stderr: StderrTail::default(),
-        })?;
-        let deadline = begun + self.timeout;
+        let deadline = Instant::now() + self.timeout;
+        let mut open = self.connected().await?;
         let interrupt = &self.host.interrupt;
         let greeted = tokio::select! {
             greeted = open.session.greet(&open.bindings, deadline) => greeted,
             () = interrupt.cancelled() => Err("interrupted".to_owned()),
         };
-        match greeted {
-            Ok(_) => Ok(open),
-            Err(message) => {
-                let kind = DisruptionKind::Transport;
-                let disruption = Disruption::new(kind, Phase::Handshake, message);
-                let ended = open.end(self.host).await;
-                Err(Unanswered {
-                    disruption,
-                    stderr: ended.stderr,
-                })
-            }
-        }
+        let Err(message) = greeted else {
+            return Ok(open);
+        };
+        let disruption = Disruption::new(DisruptionKind::Transport, Phase::Handshake, message);
+        let stderr = open.end(self.host).await.stderr;
+        Err(Unanswered { disruption, stderr })
     }
 
     /// Starts the server in a fresh place, or reaches it. No handshake is made before the first question that needs one.
@@ -220,15 +217,14 @@ impl Open {
 
     /// Does what an assertion would do.
     pub(crate) async fn perform(&mut self, subject: &Subject) -> Observation {
-        let hooks = Hooks {
-            after_step: Box::new(|_, _| None),
-            awaited: Box::new(|_, _| None),
-            on_end: OnEnd::Disrupts,
-        };
         let script = Script {
             setup: &[],
             subject,
-            hooks: &hooks,
+            hooks: &Hooks {
+                after_step: Box::new(|_, _| None),
+                awaited: Box::new(|_, _| None),
+                on_end: OnEnd::Disrupts,
+            },
         };
         let deadline = Instant::now() + self.timeout;
         let mut bindings = self.bindings.clone();
@@ -262,10 +258,7 @@ impl Open {
             session,
             mut peer,
             place,
-            bindings: _,
-            timeout: _,
-            interrupt: _,
-            noted: _,
+            ..
         } = self;
         peer.ask();
         let closing = session.close(Instant::now() + patience.altogether());

@@ -1,10 +1,10 @@
 //! Calls and lists as assertions: suite files that both this program and the Go tool read.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{catalog::Offer, parameters, probe::SHORTEST_SECRET};
+use super::{catalog::Offer, probe::SHORTEST_SECRET};
 use check::{check, outcome::verdict::Verdict};
 use mcp::{
     observation::{
@@ -34,8 +34,6 @@ const LONGEST_NAME: usize = 100;
 
 /// A call of a tool that becomes an assertion.
 pub(crate) struct Stub<'a> {
-    /// The server as the suite names it, a YAML flow mapping; `None`: the settings name it.
-    pub(crate) server: Option<&'a str>,
     /// The tool.
     pub(crate) tool: &'a str,
     /// Its arguments.
@@ -46,8 +44,6 @@ pub(crate) struct Stub<'a> {
     pub(crate) wanted: Wanted,
     /// The answers to two calls, of which what they have in common is expected.
     pub(crate) twice: Option<(&'a Observation, &'a Observation)>,
-    /// Values of variables, which another machine does not have.
-    pub(crate) here: &'a Here,
     /// Why it is skipped.
     pub(crate) skip: Option<&'a str>,
 }
@@ -63,6 +59,11 @@ impl Here {
             .inherited()
             .filter_map(|(_, value)| value.to_str());
         Self(values.chain([OF_RUNS]).map(str::to_owned).collect())
+    }
+
+    /// Whether a text may be expected on another machine too, and means itself in a suite.
+    fn is_general(&self, text: &str) -> bool {
+        !text_has_markers(text) && !self.is_in(text)
     }
 
     /// Whether a text is one of the values, or has a long one or a folder in it.
@@ -99,8 +100,9 @@ impl Wanted {
 
 impl Stub<'_> {
     /// A suite file with one assertion: that the call is answered as it was, and, where two calls were, what of their
-    /// answers is the same. Every scalar is written as JSON, which YAML reads alike.
-    pub(crate) fn yaml(&self) -> String {
+    /// answers is the same. The server is a YAML flow mapping; `None`: the settings name it. Every scalar is written as JSON,
+    /// which YAML reads alike.
+    pub(crate) fn yaml(&self, server: Option<&str>, here: &Here) -> String {
         let mut out = String::new();
         if let Some(why) = self.skip {
             // The Go tool refuses a text here.
@@ -108,7 +110,7 @@ impl Stub<'_> {
             out.push_str("skip: true\n");
         }
         let _ = writeln!(out, "name: {}", quoted(&format!("{} answers", self.tool)));
-        if let Some(server) = self.server {
+        if let Some(server) = server {
             let _ = writeln!(out, "server: {server}");
         }
         let (tool, arguments) = (quoted(self.tool), self.arguments);
@@ -122,11 +124,11 @@ impl Stub<'_> {
                 if self.has_output_schema {
                     out.push_str("    output_schema: true\n");
                 }
-                self.stable(&mut out);
+                self.stable(here, &mut out);
             }
             Wanted::ToolError => {
                 out.push_str("    is_error: true\n");
-                self.stable(&mut out);
+                self.stable(here, &mut out);
             }
             Wanted::ProtocolError(None) => out.push_str("    error: true\n"),
             Wanted::ProtocolError(Some(code)) => {
@@ -138,90 +140,80 @@ impl Stub<'_> {
     }
 
     /// What two answers have in common.
-    fn stable(&self, out: &mut String) {
-        let reply = |seen: &'_ Observation| seen.answer.as_ref().and_then(Answer::reply).cloned();
+    fn stable(&self, here: &Here, out: &mut String) {
+        let Some((one, other)) = self.twice else {
+            return;
+        };
         let full = Expectation::Text(TextWanted::NotEmpty(true));
-        let is_full = |seen| check(&full, seen) == Verdict::Held;
-        if self
-            .twice
-            .is_some_and(|(one, other)| is_full(one) && is_full(other))
+        if [one, other]
+            .iter()
+            .all(|seen| check(&full, seen) == Verdict::Held)
         {
             out.push_str("    not_empty: true\n");
         }
-        let replies = self.twice.map(|(one, other)| (reply(one), reply(other)));
-        let Some((Some(reply), Some(again))) = replies else {
+        let replies = [one, other].map(|seen| seen.answer.as_ref().and_then(Answer::reply));
+        let [Some(reply), Some(again)] = replies else {
             return;
         };
-        let pairs = [
-            (
-                "structured",
-                reply.structured().cloned(),
-                again.structured().cloned(),
-            ),
-            ("json_path", document(&reply.text), document(&again.text)),
-        ];
-        for (key, one, other) in pairs {
-            let (Some(one), Some(other)) = (one, other) else {
-                continue;
-            };
+        let (key, one, other) = match (reply.structured(), again.structured()) {
+            (Some(one), Some(other)) => ("structured", Some(one.clone()), Some(other.clone())),
+            (_, _) => ("json_path", document(&reply.text), document(&again.text)),
+        };
+        if let (Some(one), Some(other)) = (one, other) {
             let mut leaves = Map::new();
-            self.common(&one, &other, "$", &mut leaves);
+            common(here, (&one, &other), "$", &mut leaves);
             if !leaves.is_empty() {
                 let _ = writeln!(out, "    {key}:");
             }
             // A type says less than a value.
             let (types, values): (Vec<_>, Vec<_>) = leaves.iter().partition(|it| it.1.is_object());
             for (path, value) in values.into_iter().chain(types).take(MOST_LEAVES) {
-                let _ = writeln!(out, "      {}: {value}", Value::from(path.as_str()));
+                self::path(out, path, value);
             }
             return;
         }
         let lines = reply.text.lines().zip(again.text.lines());
-        let mut same = lines
-            .filter(|(one, other)| one == other)
-            .map(|(line, _)| line.trim());
+        let same = lines.filter(|(one, other)| one == other);
         let telling = |line: &&str| {
             let is_short = line.len() <= LONGEST_LINE;
-            let is_general = !text_has_markers(line) && !self.here.is_in(line);
-            is_short && line.chars().any(char::is_alphanumeric) && is_general
+            is_short && line.chars().any(char::is_alphanumeric) && here.is_general(line)
         };
-        if let Some(line) = same.find(telling) {
-            let _ = writeln!(out, "    contains: [{}]", Value::from(line));
+        if let Some(line) = same.map(|(line, _)| line.trim()).find(telling) {
+            let _ = writeln!(out, "    contains: [{}]", quoted(line));
         }
     }
+}
 
-    /// The leaves that both values have, by their paths: the value where it is equal, else the type outside of lists, whose
-    /// items may be gone. Names that a path would have to quote are left out.
-    fn common(&self, one: &Value, other: &Value, path: &str, leaves: &mut Map<String, Value>) {
-        match (one, other) {
-            (Value::Object(one), Value::Object(other)) => {
-                let is_plain = |name: &str| {
-                    !self.here.is_in(name)
-                        && name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
-                        && name
-                            .chars()
-                            .all(|it| it.is_ascii_alphanumeric() || it == '_')
-                };
-                for (name, value) in one.iter().filter(|(name, _)| is_plain(name)) {
-                    if let Some(other) = other.get(name) {
-                        self.common(value, other, &format!("{path}.{name}"), leaves);
-                    }
+/// The leaves that both values have, by their paths: the value where it is equal, else the type outside of lists, whose
+/// items may be gone. Names that a path would have to quote are left out.
+fn common(here: &Here, both: (&Value, &Value), path: &str, leaves: &mut Map<String, Value>) {
+    match both {
+        (Value::Object(one), Value::Object(other)) => {
+            let is_plain = |name: &str| {
+                let mut signs = name.chars();
+                !here.is_in(name)
+                    && !name.is_empty()
+                    && !name.starts_with(|it: char| it.is_ascii_digit())
+                    && signs.all(|it| it.is_ascii_alphanumeric() || it == '_')
+            };
+            for (name, value) in one.iter().filter(|(name, _)| is_plain(name)) {
+                if let Some(other) = other.get(name) {
+                    common(here, (value, other), &format!("{path}.{name}"), leaves);
                 }
             }
-            (Value::Array(one), Value::Array(other)) => {
-                for (index, (one, other)) in one.iter().zip(other).enumerate() {
-                    self.common(one, other, &format!("{path}[{index}]"), leaves);
-                }
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            for (index, pair) in one.iter().zip(other).enumerate() {
+                common(here, pair, &format!("{path}[{index}]"), leaves);
             }
-            (one, other) => {
-                let is_general = |text: &str| !text_has_markers(text) && !self.here.is_in(text);
-                if one == other {
-                    if one.as_str().is_none_or(is_general) {
-                        leaves.insert(path.to_owned(), one.clone());
-                    }
-                } else if kind(one) == kind(other) && !path.contains('[') {
-                    leaves.insert(path.to_owned(), json!({"type": kind(one)}));
+        }
+        (one, other) => {
+            if one == other {
+                if one.as_str().is_none_or(|text| here.is_general(text)) {
+                    leaves.insert(path.to_owned(), one.clone());
                 }
+            } else if kind(one) == kind(other) && !path.contains('[') {
+                leaves.insert(path.to_owned(), json!({"type": kind(one)}));
             }
         }
     }
@@ -259,23 +251,15 @@ pub(crate) fn listed(offer: &Offer, server: Option<&str>) -> Option<String> {
     out.push_str("assert_tools:\n  expect:\n    json_path:\n");
     let before = out.len();
     for tool in offer.entries(Listing::Tools) {
-        let Some(name) = parameters::text(tool, "name").filter(|it| is_plain(it)) else {
+        let Some(name) = tool["name"].as_str().filter(|it| is_plain(it)) else {
             continue;
         };
         let at = format!("$.tools[?@.name == '{name}']");
-        let _ = writeln!(
-            out,
-            "      {}: {}",
-            quoted(&format!("{at}.name")),
-            quoted(&name)
-        );
-        let schema = tool.get("inputSchema");
-        if let Some(schema) = schema {
-            types(&format!("{at}.inputSchema"), schema, MOST_LEVELS, &mut out);
-        }
-        if let Some(required) = schema.and_then(|it| it.get("required")) {
-            let path = format!("{at}.inputSchema.required");
-            let _ = writeln!(out, "      {}: {required}", quoted(&path));
+        path(&mut out, &format!("{at}.name"), quoted(name));
+        let schema = &tool["inputSchema"];
+        types(&format!("{at}.inputSchema"), schema, MOST_LEVELS, &mut out);
+        if let Some(required) = schema.get("required") {
+            path(&mut out, &format!("{at}.inputSchema.required"), required);
         }
     }
     out.push_str("timeout: 30s\n");
@@ -284,24 +268,26 @@ pub(crate) fn listed(offer: &Offer, server: Option<&str>) -> Option<String> {
 
 /// The types of what is in a schema, by their paths.
 fn types(at: &str, schema: &Value, levels: usize, out: &mut String) {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let properties = properties.into_iter().flatten();
+    let properties = schema["properties"].as_object().into_iter().flatten();
     let plain = properties.filter(|(name, _)| is_plain(name));
-    let mut parts: Vec<(String, &Value)> = plain
-        .map(|(name, of)| (format!("{at}.properties['{name}']"), of))
-        .collect();
+    let plain = plain.map(|(name, of)| (format!("{at}.properties['{name}']"), of));
+    let mut parts: Vec<(String, &Value)> = plain.collect();
     for word in ["anyOf", "oneOf"] {
-        let branches = schema.get(word).and_then(Value::as_array);
-        let branches = branches.into_iter().flatten().enumerate();
+        let branches = schema[word].as_array().into_iter().flatten().enumerate();
         parts.extend(branches.map(|(index, of)| (format!("{at}.{word}[{index}]"), of)));
     }
     parts.extend(schema.get("items").map(|of| (format!("{at}.items"), of)));
     for (at, of) in parts.into_iter().filter(|_| levels > 0) {
         if let Some(kind) = of.get("type").filter(|it| !it.is_object()) {
-            let _ = writeln!(out, "      {}: {kind}", quoted(&format!("{at}.type")));
+            path(out, &format!("{at}.type"), kind);
         }
         types(&at, of, levels - 1, out);
     }
+}
+
+/// What a path leads to.
+fn path(out: &mut String, path: &str, value: impl Display) {
+    let _ = writeln!(out, "      {}: {value}", quoted(path));
 }
 
 /// Whether a name needs no escape in a path.
@@ -314,10 +300,7 @@ fn is_plain(name: &str) -> bool {
 /// away already get a number.
 pub(crate) fn file_name(tool: &str, taken: &mut Vec<String>) -> String {
     let is_safe = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
-    let mut name: String = tool
-        .chars()
-        .map(|it| if is_safe(it) { it } else { '_' })
-        .collect();
+    let mut name = tool.replace(|it| !is_safe(it), "_");
     name.truncate(LONGEST_NAME);
     if name.is_empty() {
         name.push('_');

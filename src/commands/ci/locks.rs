@@ -7,12 +7,11 @@ use std::{
 
 use crate::{
     commands::{asking::LONGEST_CATALOG, running::input::regular_text},
-    inspect::lock::{self, Locked},
+    inspect::lock,
 };
 use report::{
     RunReport,
     cleaner::Cleaner,
-    surface::locked::Lock,
     verdict::{Cause, Verdict},
 };
 use suite::discover::LOCK;
@@ -31,8 +30,7 @@ pub(super) fn compare(report: &mut RunReport, directory: &Path, cleaner: &Cleane
         let read = read.map_err(|error: io::Error| error.to_string());
         match read.and_then(|text| lock::read(&text)) {
             Ok(all) => {
-                let lists: Vec<Lock> = all.iter().map(Locked::lists).collect();
-                report.compare_with_lock(&shown, &lists, cleaner);
+                report.compare_with_lock(&shown, &all, cleaner);
             }
             Err(why) => {
                 let text = format!("`{shown}` cannot be used: {why}");

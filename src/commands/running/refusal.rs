@@ -37,6 +37,11 @@ impl Refusal {
         Self::new(ExitCode::Invalid, message)
     }
 
+    /// Something that keeps the command from doing its work.
+    pub(crate) fn could_not_run(message: impl Into<String>) -> Self {
+        Self::new(ExitCode::CouldNotRun, message)
+    }
+
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self

@@ -90,6 +90,16 @@ impl Listing {
         }
     }
 
+    /// The member of the list's result, which names the list in a saved catalog too.
+    pub fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::ResourceTemplates => "resourceTemplates",
+        }
+    }
+
     /// The member of an entry that tells it from the others.
     pub fn key(self) -> &'static str {
         match self {
@@ -121,6 +131,15 @@ impl Catalog {
         }
     }
 
+    /// The lists that are members of a value, such as a saved catalog.
+    pub fn of_members(whole: &Value) -> Self {
+        let mut catalog = Self::default();
+        for listing in Listing::ALL {
+            *catalog.list_mut(listing) = whole[listing.member()].as_array().cloned();
+        }
+        catalog
+    }
+
     /// Whether the tools are known to the last one, so that one which is not among them is not listed.
     pub fn knows_all_tools(&self) -> bool {
         self.tools.is_some() && !self.unknown.contains(&Listing::Tools)
@@ -128,18 +147,13 @@ impl Catalog {
 
     /// The listed tool of that name.
     pub fn tool(&self, name: &str) -> Option<&Value> {
-        self.tools
-            .as_ref()?
-            .iter()
-            .find(|tool| tool.get("name").and_then(Value::as_str) == Some(name))
+        let mut tools = self.tools.as_ref()?.iter();
+        tools.find(|tool| tool["name"] == name)
     }
 
     /// The names of all listed tools, in their order.
     pub fn tool_names(&self) -> Vec<&str> {
         let tools = self.tools.as_deref().unwrap_or_default();
-        tools
-            .iter()
-            .filter_map(|tool| tool.get("name").and_then(Value::as_str))
-            .collect()
+        tools.iter().filter_map(|it| it["name"].as_str()).collect()
     }
 }

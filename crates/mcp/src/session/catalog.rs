@@ -83,10 +83,8 @@ impl Session {
                 if let Some(unfetched) = reply.unfetched.take() {
                     listed.miss(listing, || unfetched.reason);
                 }
-                method
-                    .list_member()
-                    .and_then(|member| reply.raw.get_mut(member))
-                    .and_then(|items| items.as_array_mut().map(std::mem::take))
+                let items = reply.raw.get_mut(listing.member());
+                items.and_then(|it| it.as_array_mut().map(std::mem::take))
             }
             Body::ProtocolError(error) if error.code == Some(METHOD_NOT_FOUND) => return,
             Body::ProtocolError(_) => None,

@@ -141,16 +141,6 @@ impl Changes {
     }
 }
 
-/// The member of a list's result, which names the list in a catalog too.
-pub fn member(listing: Listing) -> &'static str {
-    match listing {
-        Listing::Tools => "tools",
-        Listing::Prompts => "prompts",
-        Listing::Resources => "resources",
-        Listing::ResourceTemplates => "resourceTemplates",
-    }
-}
-
 /// Compares two catalogs.
 pub fn compare(old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
@@ -169,7 +159,7 @@ pub fn compare(old: &Value, new: &Value) -> Changes {
     part("instructions", "instructions", &instructions);
     for listing in Listing::ALL {
         let noun = format!("{}s", listing.entry());
-        part(member(listing), &noun, &|old, new| {
+        part(listing.member(), &noun, &|old, new| {
             let [old, new] = [old, new].map(|it| it.as_array().map_or(&[][..], Vec::as_slice));
             entries(listing, old, new)
         });

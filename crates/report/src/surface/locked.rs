@@ -1,27 +1,26 @@
 //! The lists of a run against lock files: which of its servers a file speaks of, and what is not as it says.
 
+use serde_json::Value;
+
 use super::{Surface, kept, pairing, target};
 use crate::{RunReport, cleaner::Cleaner, compare::Scope};
 use mcp::observation::catalog::Catalog;
 
 /// What a lock file says of a server, to some clients.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lock {
-    /// The target that it was written for, if it names one.
+    /// The target in the settings; none of a server on the command line.
     pub target: Option<String>,
-    /// What the server calls itself.
-    pub server: Option<String>,
     /// The clients that it is for.
     pub clients: Clients,
-    /// The lists.
-    pub catalog: Catalog,
+    /// The catalog as `--save-catalog` writes it.
+    pub catalog: Value,
 }
 
 /// For whom a server lists what it lists.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clients {
     /// Those that declare every capability, and all others if nothing else is said of them.
-    #[default]
     All,
     /// Those that declare nothing.
     Plain,
@@ -30,16 +29,21 @@ pub enum Clients {
 impl Lock {
     /// What people call it.
     fn name(&self) -> &str {
-        let name = self.target.as_deref().or(self.server.as_deref());
+        let name = self.target.as_deref().or(self.server());
         name.unwrap_or("the server")
     }
 
+    /// What the server calls itself.
+    fn server(&self) -> Option<&str> {
+        self.catalog["serverInfo"]["name"].as_str()
+    }
+
     fn is_of(&self, name: &str, report: &RunReport) -> bool {
-        match (&self.target, &self.server, report.own_name(name)) {
+        match (&self.target, self.server(), report.own_name(name)) {
             (Some(target), _, _) => pairing::base(name) == target,
             (None, None, _) => true,
             (None, Some(server), own) => {
-                let rest = own.and_then(|it| it.strip_prefix(server.as_str()));
+                let rest = own.and_then(|it| it.strip_prefix(server));
                 rest.is_some_and(|it| it.is_empty() || it.starts_with(' '))
             }
         }
@@ -73,7 +77,8 @@ impl RunReport {
                 (None, all) => all,
             };
             if let Some(lock) = lock {
-                let was = kept::catalog(&lock.catalog, cleaner);
+                let was = Catalog::of_members(&lock.catalog);
+                let was = kept::catalog(&was, cleaner);
                 surface.targets.push(target(name, &was, now));
             }
         }

@@ -2,12 +2,9 @@
 
 use serde_json::Value;
 
-use crate::inspect::{
-    catalog::member,
-    lint::{
-        rule::{Findings, rules},
-        view::View,
-    },
+use crate::inspect::lint::{
+    rule::{Findings, rules},
+    view::View,
 };
 use mcp::observation::catalog::Listing;
 use report::inspection::Kind;
@@ -54,7 +51,7 @@ fn version(view: &View<'_>, found: &mut Findings<'_>) {
 
 fn empty(view: &View<'_>, found: &mut Findings<'_>) {
     for listing in [Listing::Tools, Listing::Prompts, Listing::Resources] {
-        let name = member(listing);
+        let name = listing.member();
         let is_empty = view.offer.entries(listing).is_empty()
             // Templates are resources too.
             && (listing != Listing::Resources
