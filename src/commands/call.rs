@@ -28,36 +28,28 @@ use mcp::observation::{
 };
 use text::exit::ExitCode;
 
-/// What was asked and answered.
-struct Called {
-    arguments: Value,
-    seen: Observation,
-    again: Option<Observation>,
-    has_output_schema: bool,
-}
-
 /// Calls the tool and prints the answer.
 pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let typed = Typed::read(&args.server, context)?;
     if let Some(path) = args.save.as_deref().filter(|path| path.exists()) {
         return Err(replaces(path));
     }
-    let called = typed.ask(context, async |open| called(args, &typed, open).await)?;
-    let seen = &called.seen;
-    let beside = call::beside(seen);
+    let question = async |open: &mut Open| called(args, &typed, open, context).await;
+    let (seen, assertion) = typed.ask(context, question)?;
+    let beside = call::beside(&seen);
     if !beside.is_empty() {
         context.say(&typed.secrets.mask(&beside));
     }
-    let text = match call::raw(seen) {
+    let text = match call::raw(&seen) {
         Some(raw) if args.json => pretty(raw),
-        Some(_) | None => call::shown(seen),
+        Some(_) | None => call::shown(&seen),
     };
     print(&typed.secrets.mask(&text), args.json, context)?;
     if let Some(path) = &args.save {
-        save(path, &kept(args, &typed, &called, context), context)?;
+        save(path, &typed.secrets.mask(&assertion), context)?;
         typed.tell_target(context);
     }
-    Ok(match Wanted::of(Some(seen)) {
+    Ok(match Wanted::of(Some(&seen)) {
         Wanted::Result => ExitCode::Passed,
         Wanted::ToolError => {
             context.say("the tool failed: `isError` is true\n");
@@ -67,8 +59,14 @@ pub(super) fn call(args: &CallArgs, context: &Context) -> Result<ExitCode, Refus
     })
 }
 
-/// Looks the tool up, and calls it; once more if its answer is kept and it declares that it only reads.
-async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Called, Refusal> {
+/// Looks the tool up, and calls it; once more if its answer is kept and it declares that it only reads. The answer, and the
+/// call as a suite file.
+async fn called(
+    args: &CallArgs,
+    typed: &Typed,
+    open: &mut Open,
+    context: &Context,
+) -> Result<(Observation, String), Refusal> {
     let offer = open.offer().await;
     let tool = offer.catalog.tool(&args.tool);
     if tool.is_none() && offer.catalog.knows_all_tools() {
@@ -85,12 +83,17 @@ async fn called(args: &CallArgs, typed: &Typed, open: &mut Open) -> Result<Calle
     } else {
         None
     };
-    Ok(Called {
-        arguments,
-        seen,
-        again,
+    let stub = Stub {
+        tool: &args.tool,
+        arguments: &arguments,
         has_output_schema: tool.get("outputSchema").is_some(),
-    })
+        wanted: Wanted::of(Some(&seen)),
+        twice: again.as_ref().map(|again| (&seen, again)),
+        skip: None,
+    };
+    let here = Here::of(&context.environment);
+    let assertion = stub.yaml(typed.yaml().as_deref(), &here);
+    Ok((seen, assertion))
 }
 
 async fn answer(
@@ -116,33 +119,17 @@ async fn answer(
 /// The arguments as they are sent.
 fn arguments(args: &CallArgs, schema: &Value) -> Result<Value, Refusal> {
     match &args.args {
-        None => parameters::typed(&args.values, schema)
-            .map(Value::Object)
-            .map_err(|problem| {
-                Refusal::invalid(problem).with_help("or give all arguments as JSON: `--args '{…}'`")
-            }),
+        None => {
+            let typed = parameters::typed(&args.values, schema).map(Value::Object);
+            let help = "or give all arguments as JSON: `--args '{…}'`";
+            typed.map_err(|problem| Refusal::invalid(problem).with_help(help))
+        }
         Some(text) => match serde_json::from_str(text) {
             Ok(value @ Value::Object(_)) => Ok(value),
             Ok(_) => Err(Refusal::invalid("`--args` is not a JSON object")),
             Err(error) => Err(Refusal::invalid(format!("`--args` is not JSON: {error}"))),
         },
     }
-}
-
-/// The call as a suite file.
-fn kept(args: &CallArgs, typed: &Typed, called: &Called, context: &Context) -> String {
-    let stub = Stub {
-        tool: &args.tool,
-        arguments: &called.arguments,
-        has_output_schema: called.has_output_schema,
-        wanted: Wanted::of(Some(&called.seen)),
-        twice: called.again.as_ref().map(|again| (&called.seen, again)),
-        skip: None,
-    };
-    let here = Here::of(&context.environment);
-    typed
-        .secrets
-        .mask(&stub.yaml(typed.yaml().as_deref(), &here))
 }
 
 /// Writes a new file; an existing one is never replaced.

@@ -77,17 +77,15 @@ fn offered(
     for target in servers {
         let mut server = args.server.clone();
         server.target.clone_from(target);
-        let to = |declares, clients| {
-            let mut typed = Typed::read(&server, context)?;
-            typed.declares = declares;
-            Ok::<_, Refusal>(Lock {
-                target: target.clone(),
-                clients,
-                catalog: of_server(&typed, context)?,
-            })
+        let lock = |clients, catalog| Lock {
+            target: target.clone(),
+            clients,
+            catalog,
         };
-        let all = to(Declares::Everything, Clients::All)?;
-        let plain = to(Declares::Nothing, Clients::Plain)?;
+        let mut typed = Typed::read(&server, context)?;
+        let all = lock(Clients::All, of_server(&typed, context)?);
+        typed.declares = Declares::Nothing;
+        let plain = lock(Clients::Plain, of_server(&typed, context)?);
         offered.extend(lock::joined(all, plain));
     }
     Ok(offered)

@@ -190,11 +190,10 @@ impl Prober<'_> {
         let seen = judge(&observation, &self.asked.host.environment);
         let mut stderr = String::new();
         if !seen.class.is_healthy() {
-            let text = open.stderr().text();
-            let from = text.len().saturating_sub(MOST_STDERR);
-            text[text.ceil_char_boundary(from)..]
-                .trim_end()
-                .clone_into(&mut stderr);
+            stderr = open.stderr().text();
+            let from = stderr.len().saturating_sub(MOST_STDERR);
+            stderr.drain(..stderr.ceil_char_boundary(from));
+            stderr.truncate(stderr.trim_end().len());
         }
         if seen.class.spoils_the_server() || !open.is_usable() {
             self.end().await;
@@ -299,21 +298,14 @@ impl Prober<'_> {
             let ping = ("ping", &Value::Null);
             rows.push(self.row(ping, Ok(frame("ping")), Value::Null).await);
         }
-        for (listing, name, subject) in [
-            (Listing::Tools, "unknown tool", calling(UNKNOWN, json!({}))),
-            (
-                Listing::Prompts,
-                "unknown prompt",
-                getting(UNKNOWN, json!({})),
-            ),
-            (
-                Listing::Resources,
-                "unknown resource",
-                reading("mcp-assert://unknown"),
-            ),
+        for (listing, subject) in [
+            (Listing::Tools, calling(UNKNOWN, json!({}))),
+            (Listing::Prompts, getting(UNKNOWN, json!({}))),
+            (Listing::Resources, reading("mcp-assert://unknown")),
         ] {
             if offer.catalog.list(listing).is_some() {
-                rows.push(self.refusal(name, subject).await);
+                let name = format!("unknown {}", listing.entry());
+                rows.push(self.refusal(&name, subject).await);
             }
         }
         rows

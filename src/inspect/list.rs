@@ -26,9 +26,8 @@ pub(crate) fn offer(offer: &Offer, only: Option<Listing>) -> String {
         let _ = writeln!(out, "\n{}", count(entries.len(), listing.entry()));
         for entry in entries {
             let _ = writeln!(out, "  {}", signature(listing, entry));
-            let said = parameters::text(entry, "description");
-            let said = said.or_else(|| parameters::text(entry, "title"));
-            if let Some(line) = said.as_deref().map(first_line).filter(|it| !it.is_empty()) {
+            let said = entry["description"].as_str().or(entry["title"].as_str());
+            if let Some(line) = said.map(first_line).filter(|it| !it.is_empty()) {
                 let _ = writeln!(out, "      {line}");
             }
         }
@@ -54,7 +53,7 @@ fn heading(offer: &Offer) -> String {
 pub(crate) fn entry(listing: Listing, entry: &Value, server: &[&str]) -> String {
     let mut out = format!("{}\n", signature(listing, entry));
     for word in ["title", "description"] {
-        if let Some(said) = parameters::text(entry, word) {
+        if let Some(said) = entry[word].as_str() {
             let _ = writeln!(out, "\n{}", clean(said.trim_end()));
         }
     }
@@ -83,8 +82,8 @@ pub(crate) fn entry(listing: Listing, entry: &Value, server: &[&str]) -> String 
 /// A command line that calls the tool with arguments that its schema suggests.
 fn sample_call(tool: &Value, server: &[&str]) -> String {
     let sample = sample_of(tool, Which::Required, &Sources::default());
-    let name = parameters::text(tool, "name").unwrap_or_default();
-    let words = [&["mcp-assert", "call"], server, &[&name]].concat();
+    let name = tool["name"].as_str().unwrap_or_default();
+    let words = [&["mcp-assert", "call"], server, &[name]].concat();
     let mut line = shell_words::join(words);
     for (name, value) in sample.arguments.as_object().into_iter().flatten() {
         let value = value
@@ -97,8 +96,8 @@ fn sample_call(tool: &Value, server: &[&str]) -> String {
 
 /// The entry in one line: its name, its parameters, and what its annotations say.
 fn signature(listing: Listing, entry: &Value) -> String {
-    let name = parameters::text(entry, listing.key()).unwrap_or_else(|| "(no name)".to_owned());
-    let mut line = name;
+    let name = entry[listing.key()].as_str();
+    let mut line = name.unwrap_or("(no name)").to_owned();
     match listing {
         Listing::Tools | Listing::Prompts => {
             let parameters = declared(listing, entry);
@@ -109,7 +108,7 @@ fn signature(listing: Listing, entry: &Value) -> String {
             let _ = write!(line, "({})", shown.collect::<Vec<_>>().join(", "));
         }
         Listing::Resources | Listing::ResourceTemplates => {
-            if let Some(kind) = parameters::text(entry, "mimeType") {
+            if let Some(kind) = entry["mimeType"].as_str() {
                 let _ = write!(line, "  {kind}");
             }
         }

@@ -9,11 +9,8 @@ use super::{
     schema::{self, Flow},
     wording::difference,
 };
+use crate::inclusion;
 use mcp::observation::catalog::Listing;
-use text::head;
-
-/// Characters shown of a value.
-const SHOWN: usize = 60;
 
 /// Members with a rule of their own. Clients may show all others.
 const KNOWN: [&str; 11] = [
@@ -171,5 +168,5 @@ fn arguments(prompt: &Value) -> Value {
 
 /// A value in a few characters.
 pub(super) fn shown(value: Option<&Value>) -> String {
-    value.map_or("not set".to_owned(), |it| head(&it.to_string(), SHOWN))
+    value.map_or("not set".to_owned(), inclusion::shown)
 }

@@ -47,52 +47,47 @@ pub(super) fn canonical(root: &Value) -> Value {
     let draft = root.get("$schema").and_then(Value::as_str);
     let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
     let is_old = draft.is_some_and(|it| old.iter().any(|old| it.contains(old)));
-    plain(root, is_old)
+    plain(root, Kind::Schema, is_old)
 }
 
-fn plain(schema: &Value, is_old: bool) -> Value {
-    let members = match schema {
-        Value::Object(members) => members,
-        Value::Array(items) => return items.iter().map(|it| plain(it, is_old)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return data(schema),
-    };
-    let is_lone = is_old && members.get("$ref").is_some_and(Value::is_string);
-    let counts =
-        |name: &str| (!is_lone || BESIDE_REFERENCES.contains(&name)) && !TEXTS.contains(&name);
-    let members = members.iter().filter(|(name, _)| counts(name));
-    let members = members.map(|(name, it)| {
-        let named = it
-            .as_object()
-            .filter(|_| NAMED_SCHEMAS.contains(&name.as_str()));
-        let it = if DATA.contains(&name.as_str()) {
-            data(it)
-        } else if let Some(named) = named {
-            let named = named.iter();
-            named
-                .map(|(name, it)| (name.clone(), plain(it, is_old)))
-                .collect()
-        } else {
-            plain(it, is_old)
-        };
-        (name.clone(), it)
-    });
-    members.collect()
+/// What a part of a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A schema, or a list of some.
+    Schema,
+    /// Schemas by name.
+    Named,
+    /// A value.
+    Data,
 }
 
-/// A value with each whole number as its digits.
-fn data(value: &Value) -> Value {
-    match value {
+fn plain(part: &Value, kind: Kind, is_old: bool) -> Value {
+    match part {
         Value::Number(number) => {
             let digits = number::digits(number);
             let whole = digits.and_then(|it| Number::from_str(&it).ok());
             whole.unwrap_or_else(|| number.clone()).into()
         }
-        Value::Array(items) => items.iter().map(data).collect(),
+        Value::Array(items) => items.iter().map(|it| plain(it, kind, is_old)).collect(),
         Value::Object(members) => {
-            let members = members.iter();
-            members.map(|(name, it)| (name.clone(), data(it))).collect()
+            let is_lone = is_old && members.get("$ref").is_some_and(Value::is_string);
+            let counts = |name: &str| {
+                kind != Kind::Schema
+                    || (!is_lone || BESIDE_REFERENCES.contains(&name)) && !TEXTS.contains(&name)
+            };
+            let members = members.iter().filter(|(name, _)| counts(name));
+            let members = members.map(|(name, it)| {
+                let inside = match kind {
+                    Kind::Data => Kind::Data,
+                    Kind::Schema if DATA.contains(&name.as_str()) => Kind::Data,
+                    Kind::Schema if NAMED_SCHEMAS.contains(&name.as_str()) => Kind::Named,
+                    Kind::Schema | Kind::Named => Kind::Schema,
+                };
+                (name.clone(), plain(it, inside, is_old))
+            });
+            members.collect()
         }
-        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+        Value::Null | Value::Bool(_) | Value::String(_) => part.clone(),
     }
 }
 

@@ -23,6 +23,7 @@ use serde_json::Value;
 
 pub(crate) use self::declared::{Declaration, Place, declarations, having};
 pub use self::sample::{TextsOf, Which, arguments};
+pub(crate) use self::walk::shown;
 use self::{
     document::{Part, Side, canonical},
     walk::{At, Walk},

@@ -132,12 +132,6 @@ impl<'a> Shape<'a> {
         self.all(keyword).filter_map(count).min()
     }
 
-    /// The names of the declared properties.
-    pub(super) fn declared(&self) -> Vec<&'a str> {
-        let all = self.all("properties").filter_map(Value::as_object);
-        unique(all.flatten().map(|(name, _)| name.as_str()))
-    }
-
     /// The names that are always there.
     pub(super) fn required(&self) -> Vec<&'a str> {
         let all = self.all("required").filter_map(Value::as_array).flatten();
@@ -146,7 +140,9 @@ impl<'a> Shape<'a> {
 
     /// The names that values are known to have: declared or required.
     pub(super) fn names(&self) -> Vec<&'a str> {
-        unique(self.declared().into_iter().chain(self.required()))
+        let declared = self.all("properties").filter_map(Value::as_object);
+        let declared = declared.flatten().map(|(name, _)| name.as_str());
+        unique(declared.chain(self.required()))
     }
 
     /// What holds for the property of that name.

@@ -323,6 +323,6 @@ pub(super) fn shown_all(values: &[&Value]) -> String {
 }
 
 /// A value in a few characters.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     head(&value.to_string(), SHOWN)
 }

@@ -180,21 +180,13 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
     let mut all = Vec::new();
     let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
-        let is_unknown = |catalog: &Catalog| catalog.unknown.contains(&listing);
-        match (is_unknown(old), is_unknown(new)) {
-            (false, false) => {
-                let list = |catalog| Catalog::list(catalog, listing).unwrap_or_default();
-                let found = changes::entries(listing, list(old), list(new));
-                all.extend(found.into_iter().map(kept));
-            }
-            (true, true) => {}
-            (true, false) => unknown.push(listing),
-            (false, true) => {
-                unknown.push(listing);
-                if old.list(listing).is_some() {
-                    silent.push(listing);
-                }
-            }
+        let [was_unknown, is_unknown] = [old, new].map(|it| it.unknown.contains(&listing));
+        if was_unknown != is_unknown {
+            unknown.push(listing);
+            silent.extend((is_unknown && old.list(listing).is_some()).then_some(listing));
+        } else if !is_unknown {
+            let [was, is] = [old, new].map(|it| it.list(listing).unwrap_or_default());
+            all.extend(changes::entries(listing, was, is).into_iter().map(kept));
         }
     }
     all.sort_by_key(|change| Reverse(change.level));
