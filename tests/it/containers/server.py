@@ -74,6 +74,8 @@ def tool(name, args):
 end = {}
 deaf = False
 begun, greeted = time.time(), None
+if "BEGUN" in os.environ:
+    open(os.environ["BEGUN"], "w").close()
 names = "echo write link bind spawn there list read env who exit eat flood connect sleep wait times deaf end".split()
 patience = os.environ.get("PATIENCE")
 if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
