@@ -2,6 +2,7 @@
 //! container, and listens on a port. Such a server is ended by SIGTERM, because its stdin is not used.
 
 use std::{
+    collections::VecDeque,
     net::{Ipv4Addr, TcpListener},
     sync::{Arc, Mutex},
     time::Duration,
@@ -72,13 +73,30 @@ impl Drop for Launched {
     }
 }
 
+/// The ports that were given last. The system may give one again before the server that it was meant for listens there:
+/// two assertions would talk to one server.
+static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
+
+/// How many ports are not given again.
+const MOST_GIVEN: usize = 500;
+
 /// A free port of this machine. Another program may take it before the server does; then that says so.
 pub fn free_port() -> Result<u16, Disruption> {
-    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|it| it.local_addr());
-    bound.map(|address| address.port()).map_err(|error| {
-        let message = format!("no port is free: {error}");
-        Disruption::new(DisruptionKind::Place, Phase::Start, message)
-    })
+    let mut given = locked(&GIVEN);
+    loop {
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|it| it.local_addr());
+        let port = bound.map(|address| address.port()).map_err(|error| {
+            let message = format!("no port is free: {error}");
+            Disruption::new(DisruptionKind::Place, Phase::Start, message)
+        })?;
+        if !given.contains(&port) {
+            given.push_back(port);
+            if given.len() > MOST_GIVEN {
+                given.pop_front();
+            }
+            return Ok(port);
+        }
+    }
 }
 
 /// The same url at another address, and what it named, where that was this machine.
@@ -243,5 +261,18 @@ async fn is_ready(
             return None;
         }
         sleep(LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::free_port;
+
+    #[test]
+    fn no_port_is_given_again_while_its_server_may_still_start() {
+        let ports: BTreeSet<u16> = (0..500).map(|_| free_port().unwrap()).collect();
+        assert_eq!(ports.len(), 500);
     }
 }
