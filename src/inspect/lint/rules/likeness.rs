@@ -37,7 +37,7 @@ const MOST_COMPARED: usize = 3_000;
 
 fn similar(view: &View<'_>, found: &mut Findings<'_>) {
     let mut numbers: HashMap<String, u32> = HashMap::new();
-    let mut sets: Vec<(usize, Vec<u32>)> = Vec::new();
+    let mut sets: Vec<(usize, Words)> = Vec::new();
     let tools = view.tools.iter().enumerate();
     let tools = tools.filter(|(_, tool)| !tool.description.is_empty());
     for (at, tool) in tools.take(MOST_COMPARED) {
@@ -51,7 +51,7 @@ fn similar(view: &View<'_>, found: &mut Findings<'_>) {
         set.dedup();
         // One word in common is no likeness.
         if set.len() > 1 {
-            sets.push((at, set));
+            sets.push((at, Words::new(set)));
         }
     }
     let number = |word: &str| numbers.get(word).copied();
@@ -68,7 +68,8 @@ fn similar(view: &View<'_>, found: &mut Findings<'_>) {
     };
     for (index, (at, set)) in sets.iter().enumerate() {
         let earlier = sets[..index].iter();
-        let mut alike = earlier.filter(|(_, other)| are_alike(set, other) && !differ(set, other));
+        let mut alike =
+            earlier.filter(|(_, other)| are_alike(set, other) && !differ(&set.all, &other.all));
         if let Some((other, _)) = alike.next() {
             let other = view.tools[*other].name;
             let message = format!("the description is nearly that of `{other}`");
@@ -78,14 +79,30 @@ fn similar(view: &View<'_>, found: &mut Findings<'_>) {
     }
 }
 
-/// Whether two sorted sets share enough.
-fn are_alike(one: &[u32], other: &[u32]) -> bool {
-    let all = one.len() + other.len();
-    // The shared words are at most those of the shorter one.
-    if 200 * one.len().min(other.len()) < ALIKE * all {
+/// The words of a description, by their numbers.
+struct Words {
+    /// In order.
+    all: Vec<u32>,
+    /// A bit for each, which others may have too.
+    bits: u64,
+}
+
+impl Words {
+    fn new(all: Vec<u32>) -> Self {
+        let bits = all.iter().fold(0, |bits, it| bits | 1 << (it % 64));
+        Self { all, bits }
+    }
+}
+
+/// Whether two sets share enough.
+fn are_alike(one: &Words, other: &Words) -> bool {
+    let all = one.all.len() + other.all.len();
+    // The words of one set alone are at least its bits alone: most pairs differ enough in these.
+    let alone = (one.bits ^ other.bits).count_ones() as usize;
+    if 100 * all.saturating_sub(alone) < ALIKE * all {
         return false;
     }
-    let (mut left, mut right, mut shared) = (one, other, 0);
+    let (mut left, mut right, mut shared) = (&one.all[..], &other.all[..], 0);
     while let ([a, rest @ ..], [b, more @ ..]) = (left, right) {
         match a.cmp(b) {
             std::cmp::Ordering::Less => left = rest,
