@@ -16,7 +16,12 @@ mod schema;
 mod tests;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread::Builder,
+};
 
 use self::{
     hosts::Fact,
@@ -90,11 +95,7 @@ pub(crate) struct Looked {
 pub(crate) fn look(offer: &Offer, options: &Options, calls: bool) -> Looked {
     let view = View::new(offer, &options.effects);
     let chosen: Vec<&Rule> = rules::all().filter(|rule| options.wants(rule)).collect();
-    let mut findings = Vec::new();
-    for rule in &chosen {
-        let mut found = Findings::new(rule.finding(), &mut findings);
-        run(&view, rule.check, &mut found);
-    }
+    let mut findings = found(&view, &chosen);
     for fact in &options.hosts {
         if !options.skipped.contains(fact.code) {
             fact.check(&view, &mut findings);
@@ -105,30 +106,82 @@ pub(crate) fn look(offer: &Offer, options: &Options, calls: bool) -> Looked {
     Looked { subjects, findings }
 }
 
-/// Runs one check on all of its subjects.
-fn run(view: &View<'_>, check: Check, found: &mut Findings<'_>) {
+/// In how many parts the subjects of a rule are looked at.
+const PARTS: usize = 8;
+
+/// What the rules find, in their order and that of the subjects, looked for on all cores.
+fn found(view: &View<'_>, rules: &[&Rule]) -> Vec<Finding> {
+    let parts = |rule: &Rule| if rule.check.is_divided() { PARTS } else { 1 };
+    let jobs = rules
+        .iter()
+        .flat_map(|rule| (0..parts(rule)).map(move |part| (*rule, part)));
+    let jobs: Vec<(&Rule, usize)> = jobs.collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut all = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((rule, part)) = jobs.get(at) else {
+                return all;
+            };
+            let mut findings = Vec::new();
+            let mut found = Findings::new(rule.finding(), &mut findings);
+            run(view, rule.check, *part, &mut found);
+            all.push((at, findings));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut all = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cores)
+            // Where no thread can be started, the others do its work.
+            .filter_map(|_| Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(findings) => all.extend(findings),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(at, _)| *at);
+    all.into_iter().flat_map(|(_, findings)| findings).collect()
+}
+
+/// Runs one check on a part of its subjects.
+fn run(view: &View<'_>, check: Check, part: usize, found: &mut Findings<'_>) {
     match check {
         Check::Server(check) => check(view, found),
         Check::Tool(check) => {
-            for tool in &view.tools {
+            for tool in of(&view.tools, part) {
                 found.about(Kind::Tool, tool.name);
                 check(tool, found);
             }
         }
         Check::Entry(kinds, check) => {
-            for entry in view.entries.iter().filter(|it| kinds.contains(&it.kind)) {
+            for entry in of(&view.entries, part)
+                .iter()
+                .filter(|it| kinds.contains(&it.kind))
+            {
                 found.about(entry.kind, entry.name);
                 check(entry.json, found);
             }
         }
         Check::Text(check) => {
-            for text in &view.texts {
+            for text in of(&view.texts, part) {
                 found.about(text.kind, text.name);
                 check(text, found);
             }
         }
         Check::Call(_) => {}
     }
+}
+
+/// A part of the subjects.
+fn of<T>(all: &[T], part: usize) -> &[T] {
+    let size = all.len().div_ceil(PARTS).max(1);
+    all.chunks(size).nth(part).unwrap_or_default()
 }
 
 /// Rules about what makes the official clients refuse the whole list of tools.

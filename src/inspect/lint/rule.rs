@@ -53,6 +53,14 @@ impl Check {
             Self::Call(kinds) => calls && kinds.contains(&kind),
         }
     }
+
+    /// Whether its subjects can be looked at in parts.
+    pub(super) fn is_divided(self) -> bool {
+        match self {
+            Self::Tool(_) | Self::Entry(..) | Self::Text(_) => true,
+            Self::Server(_) | Self::Call(_) => false,
+        }
+    }
 }
 
 /// Makes the table `RULES` of a file: code, name, severity, precision, marks, check, what is wrong where the rule fires, and

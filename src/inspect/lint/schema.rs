@@ -1,6 +1,6 @@
 //! A schema of a tool, resolved: references followed, branches merged, all places with their pointers.
 
-use std::{cell::OnceCell, cmp::Ordering};
+use std::{cmp::Ordering, sync::OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -40,8 +40,8 @@ pub(crate) struct Schema<'a> {
     /// The pointer from the tool: `/inputSchema`.
     pub(crate) pointer: &'static str,
     references: References<'a>,
-    places: OnceCell<Vec<Place<'a>>>,
-    invalid: OnceCell<Option<String>>,
+    places: OnceLock<Vec<Place<'a>>>,
+    invalid: OnceLock<Option<String>>,
 }
 
 impl<'a> Schema<'a> {
@@ -51,8 +51,8 @@ impl<'a> Schema<'a> {
             root,
             pointer,
             references: References::new(root),
-            places: OnceCell::new(),
-            invalid: OnceCell::new(),
+            places: OnceLock::new(),
+            invalid: OnceLock::new(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a server offers as rules look at it: names in words, schemas resolved, and every text that a model may see.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
@@ -88,7 +88,7 @@ pub(crate) struct Text<'a> {
     pub(crate) pointer: String,
     /// The text itself.
     pub(crate) content: &'a str,
-    sentences: OnceCell<Vec<Sentence>>,
+    sentences: OnceLock<Vec<Sentence>>,
 }
 
 /// A sentence of a text, as far as it can be seen.
@@ -146,7 +146,7 @@ impl<'a> Text<'a> {
             name,
             pointer,
             content,
-            sentences: OnceCell::new(),
+            sentences: OnceLock::new(),
         }
     }
 

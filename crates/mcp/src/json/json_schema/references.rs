@@ -1,6 +1,6 @@
 //! Where the local references of a schema lead: pointers, anchors and ids of the same document.
 
-use std::{cell::OnceCell, collections::HashMap};
+use std::{collections::HashMap, sync::OnceLock};
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct References<'a> {
     root: &'a Value,
-    names: OnceCell<Names<'a>>,
+    names: OnceLock<Names<'a>>,
 }
 
 /// Schemas by what references call them.
@@ -24,7 +24,7 @@ impl<'a> References<'a> {
     pub fn new(root: &'a Value) -> Self {
         Self {
             root,
-            names: OnceCell::new(),
+            names: OnceLock::new(),
         }
     }
 
