@@ -14,7 +14,7 @@ pub(crate) fn put(findings: &mut [Finding], files: &BTreeMap<String, String>) {
     for (file, text) in files {
         for (line, content) in (1..).zip(text.lines()) {
             for (column, (at, quote)) in (1..).zip(content.char_indices()) {
-                if !['"', '\'', '`'].contains(&quote) {
+                if !matches!(quote, '"' | '\'' | '`') {
                     continue;
                 }
                 let name = quoted(&content[at + 1..], quote, longest);

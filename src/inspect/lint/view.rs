@@ -88,6 +88,8 @@ pub(crate) struct Text<'a> {
     pub(crate) pointer: String,
     /// The text itself.
     pub(crate) content: &'a str,
+    /// Whether it can say more than a word: most texts are types and names.
+    pub(crate) is_prose: bool,
     sentences: OnceLock<Vec<Sentence>>,
 }
 
@@ -146,6 +148,7 @@ impl<'a> Text<'a> {
             name,
             pointer,
             content,
+            is_prose: content.bytes().any(|it| it == b' ' || it == b'<'),
             sentences: OnceLock::new(),
         }
     }

@@ -185,7 +185,7 @@ fn severity(text: &Text<'_>) -> Severity {
 
 fn say(message: &str, text: &Text<'_>, found: &mut Findings<'_>) {
     let signal = SIGNALS.iter().find(|it| it.0 == found.code());
-    let signal = signal.filter(|_| text.content.contains([' ', '<']));
+    let signal = signal.filter(|_| text.is_prose);
     if let Some(sentence) = signal.and_then(|(_, _, sentence)| sentence(text)) {
         let finding = found.say(&text.pointer, message);
         finding.evidence = Some(sentence);

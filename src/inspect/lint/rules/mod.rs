@@ -49,17 +49,25 @@ pub(crate) fn of(code: &str) -> Option<&'static Rule> {
 
 /// The words of a text in small letters; of `don't` one word.
 pub(super) fn words(text: &str) -> Vec<String> {
-    let text = text.to_lowercase().replace(['\'', '’'], "");
-    let words = text.split(|it: char| !it.is_alphanumeric());
-    words
-        .filter(|it| !it.is_empty())
-        .map(str::to_owned)
-        .collect()
+    let (mut all, mut word) = (Vec::new(), String::new());
+    for sign in text.chars() {
+        match sign {
+            '\'' | '’' => {}
+            _ if sign.is_alphanumeric() => word.extend(sign.to_lowercase()),
+            _ if word.is_empty() => {}
+            _ => all.push(std::mem::take(&mut word)),
+        }
+    }
+    if !word.is_empty() {
+        all.push(word);
+    }
+    all
 }
 
 /// Whether a word is one of a list with blanks between them.
 pub(super) fn is_among(word: &str, list: &str) -> bool {
-    list.split(' ').any(|it| it == word)
+    let mut all = list.as_bytes().split(|it| *it == b' ');
+    all.any(|it| it == word.as_bytes())
 }
 
 /// A word without the ending of its plural or of its third person.
