@@ -208,7 +208,7 @@ fn every_test_runs_in_one_of_the_two_scripts() {
         .lines()
         .find_map(|line| line.strip_prefix("nightly=::"));
     let begins = format!("fn {}", word.expect("the word for nightly tests"));
-    assert!(read("scripts/test").contains("tests --tests -- --skip \"$nightly\""));
+    assert!(read("scripts/test").contains("tests --tests --no-fail-fast -- --skip \"$nightly\""));
     assert!(read("scripts/test-long").contains("--tests -- \"$nightly\""));
     let count = |folder: &str| {
         let mut files = Vec::new();
