@@ -88,8 +88,15 @@ fn read(patterns: &[&str]) -> Vec<Regex> {
         let parts: Vec<String> = parts.collect();
         format!(" {}", parts.join(&format!("(?:[^ ]+ ){{0,{FAR}}}")))
     });
-    // They are made of the words above, which a test reads.
-    expressions.filter_map(|it| Regex::new(&it).ok()).collect()
+    expressions.map(|it| expression(&it)).collect()
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the expressions are made of constants, which the tests compile"
+)]
+fn expression(text: &str) -> Regex {
+    Regex::new(text).expect("a valid expression")
 }
 
 /// Files of credentials as they are written.
@@ -97,11 +104,10 @@ const FILES: &str = "id_rsa|id_ed25519|.ssh/|/etc/passwd|/etc/shadow|.aws/creden
 
 const READING: &str = "read open cat load access include pass paste provide attach send upload";
 
-/// Tags that look like those of a system prompt, and comments; one without words only shows what a comment is.
-static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Tags that look like those of a system prompt.
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
     let names = r"important|system|instructions?|secret|hidden|assistant|admin|override|critical|\|im_start\||\|system\|";
-    let tag = format!(r"(?s)<!--[^>]*?[^\W_]|\[INST\]|(?i:</*(?:{names})(?:>| .*>))");
-    Regex::new(&tag).ok()
+    expression(&format!(r"(?s)\[INST\]|(?i:</*(?:{names})(?:>| .*>))"))
 });
 
 /// The sentence in which one of the patterns is found.
@@ -153,8 +159,14 @@ fn credential_file(text: &Text<'_>) -> Option<String> {
 
 /// A tag or a comment that is not for people.
 fn pseudo_tag(text: &Text<'_>) -> Option<String> {
-    let found = TAG.as_ref()?.find(text.content)?;
-    Some(text.content[found.start()..].chars().take(60).collect())
+    let mut comments = text.content.match_indices("<!--").map(|(at, _)| at);
+    // One without words only shows what a comment is.
+    let comment = comments.find(|at| {
+        let inner = text.content[*at..].split("-->").next().unwrap_or_default();
+        inner.contains(char::is_alphanumeric)
+    });
+    let at = comment.or_else(|| Some(TAG.find(text.content)?.start()))?;
+    Some(text.content[at..].chars().take(60).collect())
 }
 
 /// The code of a rule, whether what it finds asks for something that the user would not want done, and what shows that in a
